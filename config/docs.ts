@@ -1,6 +1,6 @@
 /**
- * What is made from the schemas: `config/default.json` and `docs/configuration.md`. scripts/configuration.mjs writes
- * them; test/config/docs.test.ts compares, so that neither can fall behind the schema.
+ * Generates `config/default.json` and `docs/configuration.md`; test/config/docs.test.ts compares
+ * them.
  */
 import type joi from 'joi';
 import { coreSchema } from './schema.js';
@@ -14,14 +14,12 @@ interface Described {
   allow?: unknown[];
 }
 
-/** A section of the documentation: the core, or one plugin. */
 export interface ConfigSection {
   id: string;
   title: string;
   schema: joi.ObjectSchema;
 }
 
-/** The sections of these plugins, in the order of their ids. */
 export function sectionsOf(
   plugins: readonly { id: string; section?: string; title: string; config?: joi.ObjectSchema }[],
 ): ConfigSection[] {
@@ -41,14 +39,12 @@ function defaultsOf(schema: Described): Tree {
   );
 }
 
-/** The defaults of every key, the plugins' sections after the core's. */
 export function defaults(plugins: readonly ConfigSection[]): Tree {
   const whole = defaultsOf(coreSchema.describe() as Described);
   for (const { id, schema } of plugins) whole[id] = defaultsOf(schema.describe() as Described);
   return whole;
 }
 
-/** `config/default.json`, as the formatter writes it: short lists on one line. */
 export function renderDefaults(plugins: readonly ConfigSection[]): string {
   const text = JSON.stringify(defaults(plugins), null, 2);
   const flat = text.replace(/\[\n\s+([^[\]{}]+)\n\s+\]/g, (whole, members: string) => {
@@ -97,7 +93,6 @@ An unknown or malformed key stops the start with exit code 1 and one line on std
 
 const TABLE = '| Key | Default | Variable | Meaning |\n|---|---|---|---|\n';
 
-/** The page, Markdown. */
 export function renderDocs(plugins: readonly ConfigSection[]): string {
   const core = coreSchema.describe() as Described;
   const parts = [HEAD, `\n## The service\n\n${TABLE}${rows(core, '').join('\n')}\n`];

@@ -1,10 +1,6 @@
 /**
- * The configuration as one frozen value: files, then environment (sources.ts), validated with joi. The first fault
- * stops the start with one line (`ConfigError.message`). Files are taken strictly (`"8080"` is no number); the text of
- * a variable is read as what its schema wants.
- *
- * Plugins' sections are left for the kernel, which knows the plugins: it hands each manifest's schema to `section` and
- * the ids to `refuseUnknown`. Rejected: reading manifests here, because a plugin may be named by the configuration.
+ * Loads the configuration as one frozen value: files, then environment, validated with joi. Files
+ * are read strictly (`"8080"` is not a number). The kernel validates the plugins' sections.
  */
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -25,17 +21,14 @@ import {
 
 export { ConfigError } from './sources.js';
 
-/** The core sections with what is derived from them. */
 export interface Core extends CoreConfig {
-  /** Absolute. */
   data_dir: string;
   storage: {
-    /** As configured. */
     url: string;
     engine: 'memory' | 'sqlite' | 'mongodb';
-    /** Absolute path of the embedded store; null for the other engines. */
+    /** Absolute path of the embedded store; null for other engines. */
     file: string | null;
-    /** Decided: always true on the embedded store (contract 00, first start). */
+    /** Always true on the embedded store (contract 00, first start). */
     auto_migrate: boolean;
     durability: 'full' | 'normal';
   };
@@ -44,31 +37,33 @@ export interface Core extends CoreConfig {
 export interface Configuration {
   core: Core;
   /**
-   * Top-level sections that are not the core's, as the sources gave them; a variable is text, or the list that it
+   * Top-level sections other than the core's, unvalidated; a variable is text or the list that it
    * holds.
    */
   sections: Readonly<Record<string, unknown>>;
-  /** Variables that set nothing and are nearly the name of a setting, each with that name. */
   misspelt: readonly Misspelt[];
-  /** Names of variables that begin with `SVC_` and are no setting of the service and none of a companion. */
+  /** Names of `SVC_` variables that are settings of neither the service nor a companion. */
   unknown: readonly string[];
-  /** `config/local.json`, a path, `environment variable SVC_PORT`, or `the default`. */
+  /**
+   * Returns the source of a key: `config/local.json`, a path, `environment variable SVC_PORT`, or
+   * `the default`.
+   */
   origin(key: string): string;
-  /** One plugin's section, validated, with defaults, frozen. @throws ConfigError */
+  /**
+   * Validates one plugin's section, with defaults, frozen.
+   * @throws ConfigError
+   */
   section<T>(id: string, schema: joi.ObjectSchema<T>): T;
-  /** @throws ConfigError when a section belongs to no plugin. */
+  /** @throws ConfigError when a section belongs to no plugin */
   refuseUnknown(ids: Iterable<string>): void;
 }
 
 export interface LoadOptions {
   env?: NodeJS.ProcessEnv;
-  /** The folder that holds `config/default.json`; by default the package's. */
   root?: string;
-  /** Relative paths start here. */
   cwd?: string;
 }
 
-/** The folder of the nearest package.json above this module: the checkout, for the source as for `dist/`. */
 export function packageRoot(from: string = fileURLToPath(import.meta.url)): string {
   let folder = dirname(from);
   while (!existsSync(`${folder}/package.json`)) {
@@ -95,7 +90,7 @@ function originOf(sources: ConfigSources, key: string): string {
   return 'the default';
 }
 
-/** joi's own texts quote the value where a pattern failed; ours never do, because it may be a secret. */
+/** joi's own messages quote the value, which may be a secret. */
 const messages = {
   'any.custom': '{{#error.message}}',
   'object.unknown': 'is not a known key',
@@ -121,7 +116,6 @@ const looseJson = (text: string): unknown => {
   }
 };
 
-/** What a variable's text means under `schema`; text that does not fit stays as it is and is refused afterwards. */
 function readText(schema: joi.Schema, text: string): unknown {
   if (schema.type === 'array' || schema.type === 'object') {
     const value = looseJson(text);
@@ -129,7 +123,8 @@ function readText(schema: joi.Schema, text: string): unknown {
   }
   if (schema.type === 'string') return text;
   if (schema.type === 'number' && text.trim() !== text) return text;
-  // A value out of range comes back converted, so that the message names the range and not the type.
+  // A value out of range is returned converted, so that the message names the range instead of the
+  // type.
   return schema.validate(text).value as unknown;
 }
 
@@ -137,12 +132,11 @@ function member(schema: joi.Schema, segments: readonly string[]): joi.Schema | n
   try {
     return (schema as joi.ObjectSchema).extract([...segments]);
   } catch {
-    // joi throws for a path that the schema does not name: an unknown key, or one below a free-form object.
+    // joi throws for an unknown path, or one below a free-form object.
     return null;
   }
 }
 
-/** Replaces the texts of variables below `at` by what `schema` makes of them. */
 function readTexts(sources: ConfigSources, tree: Tree, schema: joi.Schema, at: string[]): void {
   const prefix = at.length === 0 ? '' : `${at.join('.')}.`;
   for (const path of sources.texts) {
@@ -171,9 +165,7 @@ function validate<T>(sources: ConfigSources, tree: Tree, schema: joi.Schema<T>, 
   return freeze(value);
 }
 
-/**
- * joi's `default()` of a section holds only what is written there; members' defaults need the section to be present.
- */
+/** A joi section must be present for its members' defaults to apply. */
 function withSections(tree: Tree, schema: joi.Schema): Tree {
   const whole = { ...tree };
   for (const [key, section] of membersOf(schema) ?? []) {
@@ -185,10 +177,7 @@ function withSections(tree: Tree, schema: joi.Schema): Tree {
   return whole;
 }
 
-/**
- * A copy in which a variable that holds a JSON list or object is one: joi reads numbers and booleans from text, not
- * these.
- */
+/** Parses variables with a JSON list or object, which joi does not convert. */
 function withLists(sources: ConfigSources, sections: Tree): Tree {
   const copy = structuredClone(sections);
   for (const path of sources.texts) {
@@ -225,7 +214,7 @@ function derive(config: CoreConfig, env: NodeJS.ProcessEnv, cwd: string): Core {
 
 /**
  * Reads and validates the configuration (contract 00, configuration).
- * @throws ConfigError whose message is the one line for stderr
+ * @throws ConfigError whose message is the line for stderr
  */
 export async function loadConfig(options: LoadOptions = {}): Promise<Configuration> {
   const env = options.env ?? process.env;

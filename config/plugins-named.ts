@@ -1,14 +1,13 @@
-/** Whether the configuration may speak of plugins, told without loading what reads and judges it. */
+/** Detects whether the configuration may name plugins, without loading the configuration code. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The folder of `config/`, above `dist/`. */
 const ROOT = join(import.meta.dirname, '..', '..');
 const NAME = /^SVC_.*plugins/i;
-/** A key with an escape may be any. */
+/** A key with an escape sequence may be any key. */
 const TEXT = /plugins|\\u/i;
 
-/** A file that cannot be read counts: another reader says what is wrong with it. */
+/** An unreadable file counts as a match; it is reported elsewhere. */
 async function speaks(path: string): Promise<boolean> {
   try {
     return TEXT.test(await readFile(path, 'utf8'));
@@ -17,7 +16,7 @@ async function speaks(path: string): Promise<boolean> {
   }
 }
 
-/** False where it is certain that the built-in plugins run, and no others. */
+/** Returns false only if exactly the built-in plugins run. */
 export async function pluginsAreNamed(env: NodeJS.ProcessEnv = process.env): Promise<boolean> {
   if (Object.keys(env).some((key) => NAME.test(key))) return true;
   const files = [join(ROOT, 'config', 'local.json'), ...(env['SVC_CONFIG'] === undefined ? [] : [env['SVC_CONFIG']])];

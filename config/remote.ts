@@ -1,21 +1,16 @@
-/** What the environment says of a running service that commands talk to, and of the profile of this account. */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 export interface RemoteEnv {
   url: string | null;
   token: string | null;
-  /** File of the token. */
   tokenFile: string | null;
-  /** Folder of this account's settings. */
   settingsFolder: string;
-  /** Names the proxies. */
   proxies: Readonly<Record<string, string | undefined>>;
 }
 
 const textFrom = (value: string | undefined): string | null => (value === undefined || value === '' ? null : value);
 
-/** Reads `SVC_URL`, `SVC_TOKEN`, `SVC_TOKEN_FILE`, and where settings of an account lie. */
 export function readRemoteEnv(env: NodeJS.ProcessEnv = process.env): RemoteEnv {
   const { SVC_URL, SVC_TOKEN, SVC_TOKEN_FILE, APPDATA, XDG_CONFIG_HOME, HOME } = env;
   const home = textFrom(HOME) ?? homedir();

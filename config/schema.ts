@@ -1,10 +1,7 @@
 /**
- * Every key of the configuration that belongs to the service itself, with its description, unit and default. Sections
- * of plugins (`bugs`, `webhooks` …) are in their manifests; the kernel validates those with the same loader.
- *
- * `config/default.json` and `docs/configuration.md` are made from this file (scripts/configuration.mjs), and tests
- * compare them. Null means "not given": the value is then derived or created, as the description says. Rejected:
- * a second hand-written table of environment variables; each named variable is written beside its key (`meta.env`).
+ * Every core configuration key with description, unit and default. `config/default.json` and
+ * `docs/configuration.md` are generated from this file (scripts/configuration.mjs). Null means "not
+ * set".
  */
 import joi from 'joi';
 import type { HttpLimits } from '../ports/http/limits.js';
@@ -17,7 +14,7 @@ export interface LimitsConfig extends HttpLimits {
   monitors_per_token: number;
 }
 
-/** How reports are grouped (contract 21, grouping key). */
+/** Rules for grouping reports (contract 21, grouping key). */
 export interface GroupingConfig {
   flood_items: number;
   mask_emails: boolean;
@@ -32,7 +29,6 @@ export interface GroupingConfig {
   mask_prefixed_ids: boolean;
 }
 
-/** The core sections as the files and variables give them: null is "not given". */
 export interface CoreConfig {
   server: { host: string; port: number; base_url: string | null; trusted_proxies: readonly string[] };
   data_dir: string;
@@ -47,7 +43,7 @@ export interface CoreConfig {
   plugins_off: readonly string[];
 }
 
-/** A key that one named environment variable sets, beside its `SVC_<SECTION>__<KEY>` form. */
+/** Declares a named environment variable, in addition to `SVC_<SECTION>__<KEY>`. */
 const named = <S extends joi.Schema>(variable: string, schema: S): S => schema.meta({ env: variable }) as S;
 const secret = <S extends joi.Schema>(schema: S): S => schema.meta({ secret: true }) as S;
 
@@ -193,7 +189,6 @@ const grouping = joi.object({
   mask_prefixed_ids: masked('ids with a prefix (`pi_3Pph39e`)'),
 });
 
-/** The whole of the core; unknown keys are refused. */
 export const coreSchema = joi.object({
   server: server.description('The listening side.'),
   data_dir: named('SVC_DATA_DIR', joi.string())
@@ -248,13 +243,12 @@ export const coreSchema = joi.object({
 });
 
 /**
- * Variables of contract 00 that belong to a plugin's section. The first administrator comes from the environment only,
- * so that no password lies in a file.
+ * Variables of contract 00 that belong to a plugin's section. The first administrator comes only
+ * from the environment, so that no password is stored in a file.
  */
 export const FIRST_ADMIN: ReadonlyMap<string, string> = new Map([
   ['SVC_ADMIN_USER', 'access.admin_user'],
   ['SVC_ADMIN_PASSWORD', 'access.admin_password'],
 ]);
 
-/** The top-level keys of the core; every other one is a plugin's section. */
 export const coreKeys: ReadonlySet<string> = new Set(membersOf(coreSchema)?.keys());

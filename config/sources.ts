@@ -1,19 +1,15 @@
 /**
- * Where configuration comes from: JSON files, and environment variables as contract 00 ("Configuration") names them.
- * The sources are laid over one another into one tree; `origins` remembers for each path which one had the last word,
- * so that an error can say where a wrong value came from.
- *
- * Rejected: one flat map of dotted names, because a plugin's section may hold names with dots.
+ * Merges JSON files and environment variables into one tree, as contract 00 ("Configuration") names
+ * them. `origins` records the source of each value for error messages.
  */
 import type joi from 'joi';
 import { readNamed, UntrustedFile } from '../lib/files/trusted-file.js';
 import { membersOf, metasOf } from './members.js';
 import { coreSchema, FIRST_ADMIN } from './schema.js';
 
-/** A fault of the configuration. `message` is one line: the key, what is wrong with it, where it came from. */
+/** Invalid configuration. `message` is one line: the key, the problem and the source. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
-  /** @param key a dotted path, the name of a variable or of a file. */
   constructor(
     readonly key: string,
     readonly problem: string,
@@ -27,9 +23,7 @@ export type Tree = { [key: string]: unknown };
 
 export interface ConfigSources {
   tree: Tree;
-  /** Dotted path → where its value came from. */
   origins: Map<string, string>;
-  /** Dotted paths whose value is the text of a variable, still to be read as what the schema wants. */
   texts: Set<string>;
 }
 
@@ -40,7 +34,7 @@ const forget = (paths: { keys(): Iterable<string>; delete(path: string): boolean
   for (const known of paths.keys()) if (known === path || known.startsWith(`${path}.`)) paths.delete(known);
 };
 
-/** Lays `over` on `sources`: objects member by member, everything else as a whole. */
+/** Merges `over` into `sources`: objects member by member, other values as a whole. */
 function lay(sources: ConfigSources, over: Tree, from: string, at: string[] = []): void {
   let target = sources.tree;
   for (const key of at) target = target[key] as Tree;
@@ -78,7 +72,7 @@ async function readJson(path: string, optional: boolean, label: string): Promise
   try {
     value = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (error) {
-    // JSON.parse quotes the text, which may hold a secret: only the place is reported.
+    // JSON.parse quotes the text, which may be a secret, so only the position is reported.
     const place = /position \d+(?: \(line \d+ column \d+\))?/.exec((error as Error).message)?.[0];
     throw new ConfigError(label, `is not valid JSON${place ? ` at ${place}` : ''}`, path);
   }
@@ -86,7 +80,6 @@ async function readJson(path: string, optional: boolean, label: string): Promise
   return value;
 }
 
-/** The variables with names of their own, from the schema: `SVC_PORT` → `server.port`. */
 const named = new Map<string, string>(FIRST_ADMIN);
 export const variables: ReadonlyMap<string, string> = named;
 const corePaths = new Set<string>();
@@ -100,7 +93,10 @@ const corePaths = new Set<string>();
   }
 })(coreSchema, []);
 
-/** The path that a variable sets, and whether its value is the name of a file; null when it is no configuration. */
+/**
+ * Resolves the path that a variable sets, and whether its value is a file name; null for other
+ * variables.
+ */
 export function pathOf(name: string): { path: string; file: boolean } | null {
   const own = variables.get(name);
   if (own !== undefined) return { path: own, file: false };
@@ -110,19 +106,18 @@ export function pathOf(name: string): { path: string; file: boolean } | null {
   const rest = /^SVC_(.*)$/.exec(name)?.[1];
   if (rest === undefined || !rest.includes('__')) return null;
   const path = rest.toLowerCase().split('__').join('.');
-  // A plugin's keys are not known here, so only core keys have the `…_FILE` form beside one that ends so itself.
+  // Plugin keys are unknown here, so only core keys support the `…_FILE` form.
   const withoutFile = path.replace(/_file$/, '');
   const file = withoutFile !== path && !corePaths.has(path) && corePaths.has(withoutFile);
   return { path: file ? withoutFile : path, file };
 }
 
-/** A variable that sets nothing, and the one that was meant. */
 export interface Misspelt {
   name: string;
   meant: string;
 }
 
-/** Core keys by what their variable is called with one underscore: `SVC_SERVER_PORT`. */
+/** Core keys by their variable name with a single underscore: `SVC_SERVER_PORT`. */
 const oneUnderscore: ReadonlyMap<string, string> = new Map(
   [...corePaths]
     .filter((path) => path.includes('.'))
@@ -133,7 +128,7 @@ const oneUnderscore: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * Variables that are nearly the name of a setting. All others that begin with `SVC_` belong to the companions
+ * Finds variables that resemble a setting. All other `SVC_` variables belong to the companions
  * (contract 00, configuration).
  */
 export function misspeltIn(env: NodeJS.ProcessEnv): Misspelt[] {
@@ -143,11 +138,11 @@ export function misspeltIn(env: NodeJS.ProcessEnv): Misspelt[] {
   });
 }
 
-/** Variables of the companions (clients/): the service leaves them alone. */
+/** Variables of the companions (clients/), which the service ignores. */
 const COMPANIONS =
   /^SVC_(URL|TOKEN|TOKEN_FILE|USERNAME|PASSWORD|PASSWORD_FILE|PROJECT|PRODUCT|PRODUCT_KEY|PRODUCT_KEY_FILE|JSON|YES|WAIT_SECONDS|SERVER|SCHEDULE|RESTART|REQUIRE_SIGNED|PLATFORM|PIN|MONITOR_NAME|MACHINE_ID|DIR|CHANNEL|CA_FILE|ALLOW_HTTP|SET_\w+|TEST_\w+)$/;
 
-/** Variables that set nothing, neither here nor in a companion. Those that are nearly a setting are `misspeltIn`'s. */
+/** Finds variables that set nothing here or in a companion, except misspelt ones. */
 export function unknownIn(env: NodeJS.ProcessEnv): string[] {
   const misspelt = new Set(misspeltIn(env).map(({ name }) => name));
   return Object.keys(env)
@@ -156,10 +151,9 @@ export function unknownIn(env: NodeJS.ProcessEnv): string[] {
     .toSorted();
 }
 
-/** Variables that an option of the command line has set, with the option. */
 const setBy = new Map<string, string>();
 
-/** Sets a variable as an option of the command line says, over every other variable of the same key. */
+/** Sets a variable from a command-line option, overriding other variables of the same key. */
 export function applyOption(name: string, value: string, option: string, env: NodeJS.ProcessEnv = process.env): void {
   const path = pathOf(name)?.path;
   for (const other of Object.keys(env)) if (path !== undefined && pathOf(other)?.path === path) delete env[other];
@@ -181,7 +175,10 @@ async function readVariable(name: string, value: string, file: boolean): Promise
   }
 }
 
-/** Lays the environment's variables over the files. @throws ConfigError when two of them set the same key */
+/**
+ * Merges the environment's variables over the files.
+ * @throws ConfigError when two of them set the same key
+ */
 async function layVariables(sources: ConfigSources, env: NodeJS.ProcessEnv): Promise<void> {
   const setters = new Map<string, string>();
   for (const name of Object.keys(env).toSorted()) {
@@ -201,7 +198,11 @@ async function layVariables(sources: ConfigSources, env: NodeJS.ProcessEnv): Pro
   }
 }
 
-/** Reads every source. @param root the folder that holds `config/`. @throws ConfigError */
+/**
+ * Reads all sources.
+ * @param root folder that contains `config/`
+ * @throws ConfigError
+ */
 export async function readSources(root: string, env: NodeJS.ProcessEnv): Promise<ConfigSources> {
   const sources: ConfigSources = { tree: {}, origins: new Map(), texts: new Set() };
   const files: [path: string, optional: boolean, label: string][] = [

@@ -1,19 +1,14 @@
-/** What systemd tells a service that it supervises, by the environment (sd_notify(3), sd_watchdog_enabled(3)). */
+/** Settings that systemd passes to a supervised service (sd_notify(3), sd_watchdog_enabled(3)). */
 
 export interface Supervision {
-  /** Where it listens for the service's words. */
   socket: string;
-  /**
-   * How often it wants to hear of the service, in milliseconds: three times in each `WatchdogSec`; null: it does not
-   * ask.
-   */
+  /** Interval of watchdog messages in milliseconds, a third of `WatchdogSec`; null: no watchdog. */
   everyMs: number | null;
 }
 
-/** Signs of life within one `WatchdogSec`, so that a late one is no death. */
+/** Watchdog messages per `WatchdogSec`, so that a late one is not fatal. */
 const SIGNS = 3;
 
-/** Null: no supervisor listens. */
 export function supervisionOf(env: NodeJS.ProcessEnv = process.env, pid = process.pid): Supervision | null {
   const socket = env['NOTIFY_SOCKET'];
   if (socket === undefined || !/^[/@]./.test(socket)) return null;

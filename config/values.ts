@@ -1,6 +1,3 @@
-/**
- * Values that a schema alone cannot judge. Each function gives the value as the service uses it, or says what is wrong.
- */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 
 export function timezone(value: string): string {
@@ -26,7 +23,10 @@ export function storageUrl(value: string): string {
   throw new Error('must be sqlite:<path>, mongodb://…, mongodb+srv://… or memory:');
 }
 
-/** A PEM private key (Ed25519 or RSA), or a seed of 32 characters or more (contract 50, license files). */
+/**
+ * Validates a PEM private key (Ed25519 or RSA), or a seed of at least 32 characters (contract 50,
+ * license files).
+ */
 export function licenseKey(value: string): string {
   if (!value.includes('-----BEGIN')) {
     if (value.length < 32) throw new Error('must be a PEM private key, or at least 32 characters long');

@@ -1,17 +1,18 @@
-/** A plugin's access to the store: its own declared collections, under its own prefix, and nothing else. */
 import type { Collection, Doc, DocumentStore, Transact } from '../ports/store.js';
 import type { FullManifest } from './manifest.js';
 
-/** A plugin used something that its manifest does not declare. */
 export class NotInManifest extends Error {
   override name = 'NotInManifest';
-  /** @param member of the manifest that would have to declare it. */
   constructor(what: string, member: string) {
     super(`${what} is not in its manifest: declare it in \`${member}\``);
   }
 }
 
-/** `collection('notes')` of the plugin `chat` is `chat_notes`. @throws NotInManifest */
+/**
+ * Returns a function that opens the plugin's collections: `collection('notes')` of the plugin
+ * `chat` is `chat_notes`.
+ * @throws NotInManifest
+ */
 export function getPluginCollection(
   store: DocumentStore,
   { id, collections }: Pick<FullManifest, 'id' | 'collections'>,
@@ -23,7 +24,6 @@ export function getPluginCollection(
   };
 }
 
-/** Transactions over the plugin's own collections, by the names in its manifest; null where the store has none. */
 export function createPluginTransact(
   store: DocumentStore,
   { id, collections }: Pick<FullManifest, 'id' | 'collections'>,

@@ -1,26 +1,20 @@
 /**
- * Constructor injection: one child container per plugin below one per kernel. The only file that touches tsyringe's
- * container. Nothing is registered in the global one, so two kernels in one process share nothing.
- *
- * A class is its own key: what a constructor names by `@inject(Items)` is the container's one instance of `Items`, made
- * before its dependents. Rejected: `@singleton()`, which registers globally and at import time; a constant and a line
- * in an ordered list for each class, which repeat what the constructors say.
+ * Constructor injection with tsyringe: a container per plugin below one per kernel, nothing global.
+ * A class is its own key with one instance per container.
  */
 import 'reflect-metadata';
 import { container, Lifecycle, type DependencyContainer, type InjectionToken } from 'tsyringe';
 import { injectionToken, type Class, type Key } from './inject.js';
 
-/** Where tsyringe's `@inject` notes its keys, by position. */
 const KEYS = 'injectionTokens';
 
 type Constructor = Extract<InjectionToken<unknown>, abstract new (...args: never[]) => unknown>;
 
-/** Instances of the classes of a record, by the record's names. */
+/** Instances of a record of classes, under the same names. */
 export type Instances<R extends Readonly<Record<string, Class<unknown>>>> = {
   -readonly [N in keyof R]: R[N] extends Class<infer T> ? T : never;
 };
 
-/** Values and classes of one plugin, or values for all of them. */
 export class Scope {
   readonly #container: DependencyContainer;
 
@@ -29,24 +23,22 @@ export class Scope {
     for (const [name, value] of Object.entries(values)) this.#container.register(name, { useValue: value });
   }
 
-  /** A root of its own. @param values by the names of their tokens */
   static root(values: Readonly<Record<string, unknown>> = {}): Scope {
     return new Scope(container, values);
   }
 
-  /** Sees this scope's names; its own come first. */
   child(values: Readonly<Record<string, unknown>>): Scope {
     return new Scope(this.#container, values);
   }
 
-  /** For a token its value; for a class something else in its place, as tests need it. */
   bind<T>(key: Key<T>, value: T): void {
     this.#container.register<T>(injectionToken(key), { useValue: value });
   }
 
   /**
-   * One instance of each class, made with everything that its constructor names, and theirs.
-   * @throws Error naming a parameter without `@inject(…)`, a token without a value, or a circle in full
+   * Creates one instance of each class with its dependencies.
+   * @throws Error naming a parameter without `@inject(…)`, a token without a value, or a full
+   *   dependency cycle
    */
   services<R extends Readonly<Record<string, Class<unknown>>>>(classes: R): Instances<R> {
     const made = Object.entries(classes).map(([name, type]) => [name, this.#instance(type)]);
@@ -61,13 +53,11 @@ export class Scope {
     return this.#container.resolve<T>(injectionToken(type));
   }
 
-  /** Made once, in this container. */
   #register(type: Class<unknown>): void {
     const useClass = type as unknown as Constructor;
     this.#container.register(useClass, { useClass }, { lifecycle: Lifecycle.Singleton });
   }
 
-  /** Registers what `type` needs, depth first. @param path the classes that led here */
   #prepare(type: Class<unknown>, path: readonly Class<unknown>[]): void {
     if (path.includes(type)) {
       const circle = [...path.slice(path.indexOf(type)), type].map(({ name }) => name);
@@ -88,8 +78,8 @@ export class Scope {
 }
 
 /**
- * What the constructor's parameters name. A transpiler without decorator metadata would else inject undefined,
- * silently.
+ * Returns the keys of the constructor's parameters. Without them, a transpiler that drops decorator
+ * metadata would silently inject undefined.
  */
 function getParameterKeys(type: Class<unknown>): (string | Constructor)[] {
   const noted = (Reflect.getOwnMetadata(KEYS, type) ?? {}) as Record<

@@ -1,4 +1,3 @@
-/** The argument of `setup`: the plugin's own configuration, collections and container, and nothing of other plugins. */
 import type { DomainEvent, EventBus } from '../ports/events.js';
 import type { Jobs } from '../ports/jobs.js';
 import { CORE_PORTS, DECLARED_PORTS, type Ports } from '../ports/ports.js';
@@ -20,9 +19,7 @@ export interface Shared {
   bus: EventBus;
   locks: Locks;
   root: Scope;
-  /** What plugins that have not failed have added to a point, in their order. */
   extensions: (point: string) => readonly unknown[];
-  /** The same, with the plugin of each. */
   addedTo: (point: string) => readonly Added<unknown>[];
 }
 
@@ -99,11 +96,11 @@ export function createPluginContext(plugin: PluginRun, shared: Shared): PluginCo
 
 const listNames = (members: object): string => Object.keys(members).toSorted().join(', ');
 
-/** The same object, whose unknown members throw: a misspelt one is named where it is used. */
+/** Returns a proxy that throws on unknown members, so that a typo is reported where it is used. */
 function refuseUnknown<T extends object>(members: T, describe: (name: string) => string): T {
   return new Proxy(members, {
     get(target, name, receiver): unknown {
-      // Promises and inspection ask every object for some names.
+      // Names that promises and inspection read from every object.
       if (typeof name === 'symbol' || name in target || ASKED_OF_ANY.has(name))
         return Reflect.get(target, name, receiver);
       throw new Error(describe(name));
@@ -120,7 +117,10 @@ const ASKED_OF_ANY: ReadonlySet<string> = new Set([
   'nodeType',
 ]);
 
-/** A plugin names its own jobs without its id. One that it does not have is refused here, and not lost in the queue. */
+/**
+ * Resolves a plugin's own job names. Unknown jobs are rejected here instead of being lost in the
+ * queue.
+ */
 function createPluginJobs(run: PluginRun, jobs: Jobs | undefined): Ports['jobs'] {
   const there = (): Jobs => {
     if (jobs === undefined) throw new Error('there are no jobs in this process');
@@ -129,7 +129,7 @@ function createPluginJobs(run: PluginRun, jobs: Jobs | undefined): Ports['jobs']
   const known = (name: string): string => {
     const full = getFullJobName(run.id, name);
     const own = run.parts.jobs?.map((job) => job.name);
-    // While `setup` runs nobody knows yet what it will return.
+    // While `setup` runs, its jobs are not known yet.
     if (own === undefined || own.includes(full) || !full.startsWith(`${run.id}.`)) return full;
     throw new Error(
       `plugin ${run.id} has no job "${name}": define it in \`jobs\`, or ask for one of ${own.join(', ') || 'none'}`,

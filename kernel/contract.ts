@@ -1,7 +1,6 @@
 /**
- * The plugin contract: what a plugin is, and what it is given. This file is the public surface (`aos/plugin`); the API
- * report in docs/plugin-api.md is made from it, and a test compares them. `PLUGIN_API` rises only with a breaking
- * change.
+ * The plugin contract and public surface (`aos/plugin`). The API report in docs/plugin-api.md is
+ * generated from it, and a test compares them. Only a breaking change increments `PLUGIN_API`.
  */
 export type { CommandCall, CommandOption, CommandResult, CommandSpec } from './contract/command.js';
 export type { Manifest, Migration, MigrationContext } from './contract/manifest.js';

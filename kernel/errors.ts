@@ -1,8 +1,7 @@
 /**
- * Errors that reach a caller, each with its stable code (contract 00, error codes). `CODES` are those that several
- * parts of the service share; a plugin declares its own in its manifest. docs/errors.md is made from both, and pages
- * take their words for people from here and from nowhere else. Any other thrown value is a fault of the service: 500
- * `internal_error`, logged, its text hidden unless `app.debug`.
+ * Errors with stable codes for callers (contract 00, error codes). `CODES` are shared; plugins
+ * declare their own in the manifest. docs/errors.md is generated from both. Any other thrown value
+ * is a bug: 500 `internal_error`, logged, its text hidden unless `app.debug`.
  */
 import type { ErrorCodes } from '../ports/http.js';
 
@@ -65,7 +64,7 @@ export const CODES = {
   ],
 } as const satisfies Catalogue;
 
-/** Codes with the status that each answers, what it means in one sentence, and what a page calls it for a person. */
+/** Error codes with status, meaning and the title for pages. */
 export type Catalogue = ErrorCodes;
 
 export type ErrorCode = keyof typeof CODES;
@@ -79,10 +78,10 @@ export interface ErrorOptions {
   cause?: unknown;
 }
 
-/** Identifies errors across copies of this module: a plugin may bring its own copy. */
+/** Identifies errors across copies of this module, because a plugin may bring its own. */
 const BRAND = Symbol.for('aos.ServiceError');
 
-/** An error with a stable code. `message` is one clear sentence that may be shown to the caller. */
+/** An error with a stable code. `message` is one sentence that may be shown to the caller. */
 export class ServiceError extends Error {
   override name = 'ServiceError';
   readonly [BRAND] = true;
@@ -93,7 +92,7 @@ export class ServiceError extends Error {
   readonly headers: Record<string, string> | undefined;
 
   constructor(code: ErrorCode, message: string, options?: ErrorOptions);
-  /** With a code of a plugin, as its manifest declares it in `errors`. */
+  /** With a plugin's code, as its manifest declares it in `errors`. */
   constructor(code: string, message: string, options: ErrorOptions & { status: number });
   constructor(code: string, message: string, options: ErrorOptions & { status?: number } = {}) {
     super(message, { cause: options.cause });
@@ -109,23 +108,28 @@ export class ServiceError extends Error {
   }
 }
 
-/** An error with a code of the plugin's own: its manifest declares the code with this status, in `errors`. */
+/**
+ * Creates an error with a plugin's own code, declared with this status in the manifest's `errors`.
+ */
 export const refuse = (status: number, code: string, message: string, options: ErrorOptions = {}): ServiceError =>
   new ServiceError(code, message, { ...options, status });
 
-/** `refuse` for the codes of one catalogue, which know their status; a code that it does not have does not compile. */
+/**
+ * Returns `refuse` for the codes of one catalog, with their statuses; other codes do not compile.
+ */
 export const refusals =
   <const C extends Catalogue>(catalogue: C) =>
   (code: keyof C & string, message: string, options: ErrorOptions = {}): ServiceError =>
     new ServiceError(code, message, { ...options, status: (catalogue[code] as Catalogue[string])[0] });
 
-/** 404: `what` is a noun with its id, for example `item shop-17`. */
+/** Creates a 404. `what` is a noun with its id, for example `item shop-17`. */
 export const notFound = (what: string): ServiceError => new ServiceError('not_found', `There is no ${what}.`);
 /**
- * An object that the caller may know of, else 404 as if it were not there: a token that is bound to a project is told
- * nothing of another's (contract 10, tokens). One that the caller names a foreign project for is `denied` instead.
- * @param own the only project that the caller may touch; null: all
- * @param what as `notFound`
+ * Returns an object that the caller may access, else throws 404 as if it did not exist, so that a
+ * project token learns nothing about other projects (contract 10, tokens). If the caller names a
+ * foreign project itself, use `denied`.
+ * @param own the only project that the caller may access; null: all
+ * @param what as in `notFound`
  */
 export function owned<T extends object>(
   own: string | null,
@@ -137,7 +141,7 @@ export function owned<T extends object>(
   if (found === null) throw notFound(what);
   return found;
 }
-/** As `owned`, null for what the caller may not know of. */
+/** Like `owned`, but returns null for inaccessible objects. */
 export const ownedOrNull = <T extends object>(
   own: string | null,
   object: T | null | undefined,
@@ -145,13 +149,16 @@ export const ownedOrNull = <T extends object>(
 ): T | null => (object && (own === null || projectOf(object) === own) ? object : null);
 
 /**
- * 403 when a caller that is bound to one project names another one (contract 10, tokens).
- * @param own the only project that the caller may touch; null: all
+ * Throws 403 when a caller that is bound to one project names another (contract 10, tokens).
+ * @param own the only project that the caller may access; null: all
  */
 export function requireProject(own: string | null, project: string | null): void {
   if (own !== null && own !== project) throw denied(`The token is for the project ${own} only.`);
 }
-/** 422: the input names a project that does not exist. @param field where it is named */
+/**
+ * Creates a 422 for a project that does not exist.
+ * @param field that names it
+ */
 export const unknownProject = (slug: string, field = 'project'): ServiceError =>
   new ServiceError('unknown_project', `There is no project ${slug.slice(0, 64)}.`, {
     fields: { [field]: 'is not the slug of a project' },
@@ -159,15 +166,15 @@ export const unknownProject = (slug: string, field = 'project'): ServiceError =>
 
 export const conflict = (message: string, options?: ErrorOptions): ServiceError =>
   new ServiceError('conflict', message, options);
-/** 403: the token's scopes or project do not allow it. */
+/** Creates a 403: the token's scopes or project do not allow the request. */
 export const denied = (message: string): ServiceError => new ServiceError('insufficient_scope', message);
-/** 422 with the fields. */
+/** Creates a 422 with the invalid fields. */
 export const invalid = (fields: Record<string, string>, message = 'Some fields are wrong.'): ServiceError =>
   new ServiceError('validation_failed', message, { fields });
-/** 400 for query parameters. */
+/** Creates a 400 for query parameters. */
 export const invalidQuery = (fields: Record<string, string>, message = 'Some parameters are wrong.'): ServiceError =>
   new ServiceError('invalid_request', message, { fields });
-/** 429 with `Retry-After`. */
+/** Creates a 429 with `Retry-After`. */
 export const rateLimited = (retryAfterSeconds: number, message = 'Too many calls.'): ServiceError =>
   new ServiceError('rate_limited', message, {
     headers: { 'retry-after': String(Math.max(1, Math.ceil(retryAfterSeconds))) },

@@ -1,7 +1,6 @@
 /**
- * The event bus: in process, every listener of an event at once, each isolated from its neighbours and from the
- * producer. It stores nothing: what must not be lost is stored by durable listeners, and kept in the producer's outbox
- * until all of them have done so (ports/events.ts). Rejected: a queue here, which would be a second outbox.
+ * In-process event bus. Listeners run concurrently and isolated. It stores nothing: durable
+ * listeners and the producer's outbox do (ports/events.ts).
  */
 import type { DomainEvent, EventBus, ListenSpec } from '../ports/events.js';
 import type { Logger } from '../ports/logger.js';
@@ -16,13 +15,19 @@ export class InProcessEvents implements EventBus {
   readonly #listeners: Listener[] = [];
   readonly #underWay = new Set<Promise<boolean>>();
 
-  /** @param timeoutMs after this long a listener counts as failed, so that a hanging one does not hold its producer. */
+  /**
+   * @param timeoutMs after this time a listener counts as failed, so that it does not block its
+   *   producer
+   */
   constructor(
     private readonly log: Logger,
     private readonly timeoutMs = 30_000,
   ) {}
 
-  /** @param ready false while the owner has failed: its durable listeners then keep events in the outbox. */
+  /**
+   * @param ready false while the owner has failed: its durable listeners then keep events in the
+   *   outbox
+   */
   on(owner: string, listener: ListenSpec, ready: () => boolean = () => true): void {
     const { event, durable } = listener;
     this.#listeners.push({ owner, ready, event, durable, handle: (e) => listener.handle(e) });
@@ -42,12 +47,11 @@ export class InProcessEvents implements EventBus {
     }
   }
 
-  /** Resolves when no event is on its way to a listener. */
   async idle(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }
 
-  /** False only when a durable listener did not store the event. */
+  /** Returns false only when a durable listener did not store the event. */
   async #tell(listener: Listener, event: DomainEvent): Promise<boolean> {
     if (!listener.ready()) return listener.durable !== true;
     try {

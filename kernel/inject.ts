@@ -1,41 +1,43 @@
 /**
- * `@inject`, checked by the compiler: a parameter must take what its key gives. A key is a class (its one instance in
- * the plugin's container) or a token (a value that was bound). tsyringe does the injecting; its own `inject` accepts
- * any key at any parameter.
+ * `@inject` with compile-time checks: a parameter's type must match its key. A key is a class or a
+ * token. tsyringe's own `inject` accepts any key for any parameter.
  */
-// tsyringe's decorators need it before any of them runs.
+// tsyringe's decorators require the polyfill to be loaded first.
 import 'reflect-metadata';
 import { inject as injectAt, type InjectionToken } from 'tsyringe';
 import type { Token } from '../ports/token.js';
 
-// Through this module, so that it finds the polyfill loaded whoever is first to import the contract.
+// Exported from here, so that the polyfill is always loaded first.
 export { injectable } from 'tsyringe';
 
 export type Class<T> = abstract new (...args: never[]) => T;
 
-/** The key of a value of type `T` in a plugin's container. */
+/** Key of a value of type `T` in a plugin's container. */
 export type Key<T> = Class<T> | Token<T>;
 
-/** What the compiler shows where a key does not fit its parameter. */
+/** Shown by the compiler when a key does not match its parameter. */
 interface Mismatch<Given, Taken> {
   'the key gives': Given;
   'the parameter takes': Taken;
 }
 
-/** TypeScript gives a parameter decorator the class and the position as a literal type, and so the parameter's type. */
+/** Parameter decorator that checks the parameter's type against the key. */
 export type Injection<T> = <C extends Class<unknown>, I extends number>(
   target: T extends ConstructorParameters<C>[I] ? C : C & Mismatch<T, ConstructorParameters<C>[I]>,
   member: undefined,
   index: I,
 ) => void;
 
-/** Names what a constructor's parameter gets; on every parameter of an `@injectable()` class. */
+/**
+ * Declares what a constructor parameter receives; required on every parameter of an `@injectable()`
+ * class.
+ */
 export function inject<T>(key: Key<T>): Injection<T> {
   const token = injectionToken(key);
   return (target, member, index) => injectAt(token)(target, member, index);
 }
 
-/** As tsyringe knows the key: a class as itself, a token by its name. @throws TypeError for nothing */
+/** Returns tsyringe's key: the class itself, or the token's name. */
 export function injectionToken<T>(key: Key<T>): InjectionToken<T> {
   if (typeof key === 'function') return key as unknown as InjectionToken<T>;
   if (typeof (key as Partial<Token<T>> | undefined)?.name === 'string') return key.name;

@@ -1,9 +1,7 @@
 /**
- * The kernel: starts the plugins in phases and stops them in reverse. It knows no domain; what it knows of a plugin is
- * its manifest and what its `setup` returned.
- *
- * A critical plugin's failure ends the start with its name and reason. Another's makes it `failed(reason)`: its routes
- * answer 503, plugins that need what it provides fail with the same reason, and everything else runs.
+ * Starts the plugins in phases and stops them in reverse. A critical plugin's failure ends the
+ * start. Another becomes `failed(reason)`: its routes answer 503, and only plugins that need it
+ * fail too.
  */
 import { hideTexts } from '../lib/text/hidden-texts.js';
 import { SYSTEM, type SystemInfo } from '../ports/domain/system.js';
@@ -47,7 +45,6 @@ export class Kernel {
   readonly #services = new ProvidedServices();
   readonly #bus: InProcessEvents;
   readonly #report: BootReport;
-  /** Once; there when the server listens. */
   #stopServer: (() => Promise<void>) | null = null;
   readonly #undo: UndoStack;
   readonly #plugins: RunningPlugins;
@@ -73,8 +70,9 @@ export class Kernel {
   }
 
   /**
-   * Starts everything; once. When it fails, what was started is stopped again before the error comes out.
-   * @throws PluginFaults before anything ran; CriticalPluginFailed, BootStopped, or what the store or the server said.
+   * Starts everything; can be called once. A failed boot first stops what was started.
+   * @throws PluginFaults before anything ran; CriticalPluginFailed, BootStopped, or an error of the
+   *   store or the server
    */
   boot(mode: Mode = 'serve', options: KernelBootOptions = {}): Promise<Booted> {
     this.#booting ??= this.#boot(mode, options).catch(async (error: unknown) => {
@@ -102,15 +100,19 @@ export class Kernel {
     return this.#booted(mode);
   }
 
-  /** What the plugins declare of the store by their configuration; nothing is opened. @throws PluginFaults */
+  /**
+   * Returns the collections and migrations that the configured plugins declare, without opening
+   * anything.
+   * @throws PluginFaults
+   */
   async examine(): Promise<Migrator['declared']> {
     await this.#readManifests();
     return (this.#migrator as Migrator).declared;
   }
 
   /**
-   * Stops what runs, in reverse: jobs and requests under way are finished first. Once; also during and after a failed
-   * start.
+   * Stops everything in reverse, after running jobs and requests have finished. Idempotent; safe
+   * during and after a failed start.
    */
   stop(): Promise<void> {
     this.#stopping ??= (async () => {
@@ -120,19 +122,16 @@ export class Kernel {
     return this.#stopping;
   }
 
-  /** What `kernel.system` says; after the manifests were read. */
   get system(): SystemInfo {
     const system = this.service(SYSTEM);
     if (system === undefined) throw new Error('the kernel has not read its plugins yet');
     return system;
   }
 
-  /** A provided service, as `ctx.find` sees it. */
   service<T>(token: Token<T>): T | undefined {
     return this.#services.get(token.name) as T | undefined;
   }
 
-  /** Ids of the plugins that come with the service. */
   builtinIds(): string[] {
     return this.parts.builtin.map(({ id }) => id);
   }
@@ -153,12 +152,10 @@ export class Kernel {
     return this.#plugins.panels();
   }
 
-  /** The bus, for tests and for tools that watch. */
   get events(): InProcessEvents {
     return this.#bus;
   }
 
-  /** The phases of the start with their times. */
   report(): string {
     return this.#report.toString();
   }
@@ -240,9 +237,10 @@ export class Kernel {
   }
 
   /**
-   * Forgets which migrations of a plugin ran: they run again at the next start, over the documents that it has.
-   * @returns the ids of the forgotten ones
-   * @throws ServiceError conflict for a plugin that comes with the service, not_found
+   * Deletes the migration records of a plugin, so that its migrations run again at the next start
+   * on existing data.
+   * @returns the ids of the deleted records
+   * @throws ServiceError conflict for a built-in plugin, not_found
    */
   async forgetMigrations(plugin: string): Promise<string[]> {
     const builtin = this.parts.builtin.some(({ id }) => id === plugin) || plugin === 'kernel';
@@ -252,7 +250,6 @@ export class Kernel {
     return forgotten;
   }
 
-  /** What to do with an error that was thrown outside of every call (RunningPlugins). */
   survive(error: unknown): boolean {
     return this.#plugins.survive(error);
   }
@@ -284,7 +281,7 @@ export class Kernel {
     this.#connectListenersAndJobs();
   }
 
-  /** Before anything starts: an event of the first start must find every listener. */
+  /** Must precede all starts: their events need every listener. */
   #connectListenersAndJobs(): void {
     const { jobs } = this.parts;
     this.#undo.push('events', () => this.#bus.idle());
@@ -333,8 +330,8 @@ export class Kernel {
   }
 
   /**
-   * Last of all in `serve`, so that it is the first to be taken back; elsewhere for jobs that were run by hand. The
-   * server stops listening at once, and requests finish beside the jobs (contract 95, shutdown).
+   * Registered last in `serve`, so that it runs first on stop. The server stops listening
+   * immediately, and requests finish concurrently with the jobs (contract 95, shutdown).
    */
   #drainAtStop(): void {
     const { jobs, config } = this.parts;

@@ -1,7 +1,7 @@
 /**
- * `ctx.lock`: one process at a time, for every plugin, on a lease of the store (lib/lease.ts). A lock lasts while its
- * holder renews it: a process that was killed loses it at once on its own host, and within LOCK_MS from another one. It
- * is judged by the clock, because a command lives too short to watch it.
+ * `ctx.lock`: mutual exclusion across processes, based on a store lease (lib/lease.ts). A killed
+ * process loses its lock immediately on its own host, elsewhere within LOCK_DURATION_MS. Expiry is
+ * evaluated by the clock, because a command is too short-lived to watch the lease.
  */
 import { Lease, type LeaseRow } from '../lib/lease.js';
 import type { Clock } from '../ports/clock.js';
@@ -13,13 +13,22 @@ import type { Collection, DocumentStore } from '../ports/store.js';
 export const LOCK_MS = 30_000;
 const NAME = /^[a-z0-9][A-Za-z0-9._:/-]{0,99}$/;
 
-/** What the holder of a lock is given. */
+/** Handle for the holder of a lock. */
 export interface LockHeld {
-  /** Aborts when the lock is lost: the store was away for too long, or this process was frozen. */
+  /**
+   * Aborts when the lock is lost: the store was unreachable for too long, or this process was
+   * suspended.
+   */
   readonly signal: AbortSignal;
-  /** Higher than that of every earlier holder: a write that names it can refuse a holder from before. */
+  /**
+   * Fencing token, higher than that of every earlier holder, so that writes of earlier holders can
+   * be rejected.
+   */
   readonly fence: number;
-  /** Before a step that only the holder may take: asks the store. @throws LeaseLost */
+  /**
+   * Confirms the lock with the store before a critical step.
+   * @throws LeaseLost
+   */
   confirm(): Promise<void>;
 }
 
@@ -27,7 +36,7 @@ interface LockParts {
   store: DocumentStore;
   clock: Clock;
   ids: Ids;
-  /** Absent: nobody knows which process is gone, and a lock always runs out. */
+  /** Absent: process liveness is unknown, and a lock expires only by time. */
   processes?: Processes | undefined;
 }
 
@@ -38,7 +47,7 @@ export class Locks {
     this.#rows = parts.store.collection('kernel_leases');
   }
 
-  /** @throws TypeError for a name that is none, LeaseLost, and what `work` throws */
+  /** @throws TypeError for an invalid name, LeaseLost, and what `work` throws */
   async run<T>(
     plugin: string,
     name: string,

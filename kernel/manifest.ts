@@ -1,8 +1,6 @@
 /**
- * The closed schema of a manifest, and a manifest with every default filled in. Nothing of the plugin runs here.
- *
- * Values are judged with joi, read through duck typing where another copy of a library may have made them: an
- * integrator's plugin brings its own joi.
+ * Validates manifests against a closed schema, without running the plugin. A plugin's own copy of
+ * joi is recognized by duck typing.
  */
 import Joi, { type ObjectSchema } from 'joi';
 import { DECLARED_PORTS, type DeclaredPorts } from '../ports/ports.js';
@@ -10,30 +8,23 @@ import type { CollectionSpec } from '../ports/store.js';
 import type { Migration, Plugin } from './contract.js';
 import type { Catalogue } from './errors.js';
 
-/** `entry` of a plugin that comes with the service. */
 export const BUILT_IN = 'built in';
 
-/** A plugin as the loader found it. `plugin` may be anything until the registry has judged it. */
 export interface LoadedPlugin {
   plugin: unknown;
-  /** `built in`, or the entry of `plugins` in the configuration. */
   entry: string;
-  /** The module that it is written in; null when it is not known. */
   module: string | null;
-  /** Folder of its views; null when it is not known. */
   views: string | null;
-  /** The tests have judged its shapes, views and sources: a start need not. */
+  /** The tests have validated its shapes, views and sources. */
   tested?: boolean;
 }
 
-/** A plugin whose manifest is in order. */
 export interface Installed {
   plugin: Plugin;
   manifest: FullManifest;
   loaded: LoadedPlugin;
 }
 
-/** A manifest without optional members. */
 export interface FullManifest {
   id: string;
   section: string;
@@ -153,7 +144,10 @@ const manifest = Joi.object({
     'config.schema': '{{#label}} must be a joi object schema',
   });
 
-/** What is wrong with the shape of `plugin`, one sentence each. Converts nothing: `"1"` is not an API number. */
+/**
+ * Finds faults in the shape of `plugin`, one sentence each. Converts nothing: `"1"` is not an API
+ * number.
+ */
 export function findManifestFaults(plugin: object): string[] {
   const { error } = manifest.validate(plugin, {
     abortEarly: false,
@@ -163,7 +157,7 @@ export function findManifestFaults(plugin: object): string[] {
   return error === undefined ? [] : error.details.map(({ message }) => message);
 }
 
-/** A valid plugin's manifest, read once: what it changes afterwards is not seen. */
+/** Returns a snapshot of a valid manifest; later changes to the plugin have no effect. */
 export function completeManifest(plugin: Plugin): FullManifest {
   return {
     id: plugin.id,

@@ -1,4 +1,3 @@
-/** What the web server gets of all plugins together, and whom it asks. */
 import { AUTHENTICATOR, FORM_MEMORY } from '../ports/domain/access.js';
 import { STORAGE_SPACE } from '../ports/domain/health.js';
 import { LIVE_TOKENS } from '../ports/domain/live-tokens.js';
@@ -9,7 +8,6 @@ import { createNullAuthenticator } from './mounts.js';
 import type { KernelParts } from './parts.js';
 import type { RunningPlugins } from './running-plugins.js';
 
-/** @param service one that a plugin provides */
 export function collectMounted(
   plugins: RunningPlugins,
   service: <T>(token: Token<T>) => T | undefined,

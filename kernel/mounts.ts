@@ -1,6 +1,3 @@
-/**
- * A plugin's routes, pages, panels and jobs as the adapters take them: with their owner, and none able to hurt another.
- */
 import type { Authenticator, MountedPage, MountedPanel, MountedRoute, PageSpec } from '../ports/http.js';
 import type { JobSpec } from '../ports/jobs.js';
 import type { Ids } from '../ports/ids.js';
@@ -24,7 +21,7 @@ export function mountPages(run: PluginRun, log: Logger): MountedPage[] {
   }));
 }
 
-/** Every page shows the badge, so its failure hides the number and not the page. */
+/** A failing badge hides the number instead of breaking every page. */
 function guardHandler(spec: PageSpec, run: PluginRun, log: Logger): PageSpec {
   const badge = spec.nav?.badge;
   if (spec.nav === undefined || badge === undefined) return spec;
@@ -33,7 +30,7 @@ function guardHandler(spec: PageSpec, run: PluginRun, log: Logger): PageSpec {
   return { ...spec, handle: (request) => spec.handle(request), nav: { ...spec.nav, badge: quiet } };
 }
 
-/** A panel that throws, or whose plugin is not ready, is left out of the dashboard. */
+/** A panel that throws, or whose plugin is not ready, is omitted. */
 export function mountPanels(run: PluginRun, log: Logger): MountedPanel[] {
   const views = run.registered.views ?? '';
   return (run.parts.panels ?? []).map((spec) => ({
@@ -47,7 +44,10 @@ export function mountPanels(run: PluginRun, log: Logger): MountedPanel[] {
   }));
 }
 
-/** A job runs only while its plugin is ready, one that removes by age only while the clock is believed. */
+/**
+ * A job runs only while its plugin is ready; one that deletes by age only while the clock is
+ * trusted.
+ */
 export function guardJob(job: JobSpec, run: PluginRun, trust: Pick<ClockTrust, 'check'>): JobSpec {
   return {
     ...job,
@@ -60,7 +60,7 @@ export function guardJob(job: JobSpec, run: PluginRun, trust: Pick<ClockTrust, '
   };
 }
 
-/** Without an access plugin no credential is known, so only public routes open. */
+/** Without an access plugin no credential is valid, so only public routes open. */
 export function createNullAuthenticator({ log, ids }: { log: Logger; ids: Ids }): Authenticator {
   log.warn({}, 'no plugin provides access.authenticator: no credential will be accepted');
   return { bearer: async () => null, session: async () => null, csrf: () => ids.secret() };

@@ -1,17 +1,15 @@
-/**
- * The order of plugins: each after those it depends on, and otherwise as they were listed, so that two starts with the
- * same configuration never differ. A pure function over names.
- */
+/** Sorts plugins by dependency, otherwise in listed order, so that the result is deterministic. */
 export interface Dependent {
   id: string;
-  /** Ids that come first. Unknown ids are ignored. */
   after: readonly string[];
 }
 
 export interface DependencyOrder {
-  /** Every id, in order; without those on a circle or behind one. */
   order: string[];
-  /** Each circle in full, `['a', 'b', 'a']` for "a after b after a"; the shortest one through its first member. */
+  /**
+   * Each cycle in full, `['a', 'b', 'a']` for "a after b after a"; the shortest through its first
+   * member.
+   */
   circles: string[][];
 }
 
@@ -44,7 +42,6 @@ function findCircles(graph: ReadonlyMap<string, ReadonlySet<string>>): string[][
   return circles;
 }
 
-/** Breadth first from `start` until it meets itself again. */
 function findShortestCircle(graph: ReadonlyMap<string, ReadonlySet<string>>, start: string): string[] | null {
   const paths: string[][] = [[start]];
   const seen = new Set<string>();

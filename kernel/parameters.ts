@@ -1,11 +1,10 @@
-/** Parameters of a query that a schema alone cannot bring into the form that the store compares. */
 import { normalizeTime } from '../lib/time.js';
 import { invalidQuery } from './errors.js';
 
 /**
- * Any offset becomes UTC with milliseconds: the store compares text.
+ * Normalizes a timestamp to UTC with milliseconds, because the store compares text.
  * @param name of the parameter, for the error
- * @throws ServiceError invalid_request for what is no time
+ * @throws ServiceError invalid_request for an invalid time
  */
 export function timeParameter(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;

@@ -1,4 +1,3 @@
-/** One plugin while the service runs: its state, why it failed, and what it contributes. */
 import type { PluginState } from '../ports/domain/system.js';
 import type { PluginParts } from './contract.js';
 import type { FullManifest } from './manifest.js';
@@ -7,7 +6,6 @@ import type { Registered } from './registry.js';
 export class PluginRun {
   state: PluginState['state'] = 'starting';
   reason: string | null = null;
-  /** What `setup` returned, as far as it is in order. */
   parts: PluginParts = {};
 
   constructor(readonly registered: Registered) {}
@@ -33,16 +31,17 @@ export class PluginRun {
   }
 }
 
-/** What plugins provide for each other, by token name. */
 export class ProvidedServices {
   readonly #values = new Map<string, { value: unknown; owner: PluginRun | null }>();
 
-  /** @param owner null: the kernel. */
   provide(name: string, value: unknown, owner: PluginRun | null): void {
     this.#values.set(name, { value, owner });
   }
 
-  /** Undefined when no plugin provides it, when it is not yet provided, or when its provider has failed. */
+  /**
+   * Returns undefined when the service is not provided, not yet provided, or its provider has
+   * failed.
+   */
   get(name: string): unknown {
     const found = this.#values.get(name);
     return found === undefined || found.owner?.state === 'failed' ? undefined : found.value;

@@ -1,8 +1,7 @@
 /**
- * The registry validates all plugins together before any of them runs: shapes, names, who is switched off, the graph of
- * who needs whom, and each one's section of the configuration. Faults of the service's own plugins, of critical ones
- * and of the configuration stop the start, all reported in one error (architecture: "validate everything"). Another
- * plugin from outside is disabled with its reason, and the rest is validated without it (contract 95).
+ * Validates all plugins together before any runs. Faults of built-in or critical plugins and of the
+ * configuration stop the start, reported in one error (architecture: "validate everything"). Other
+ * external plugins are disabled with their reason (contract 95).
  */
 import { CATALOG, MIGRATIONS, RUNTIME, SYSTEM, type PluginState } from '../ports/domain/system.js';
 import {
@@ -26,7 +25,6 @@ import { bindMigrations } from './loading/thrown.js';
 import { sortByDependency } from './order.js';
 import { switchOff } from './switched-off.js';
 
-/** A judged plugin with its configuration, defaults filled in. */
 export interface Registered {
   plugin: Plugin;
   manifest: FullManifest;
@@ -38,35 +36,28 @@ export interface Registered {
 }
 
 export interface Sections {
-  /** What the configuration holds besides the service's own keys, by name. */
   sections: Readonly<Record<string, unknown>>;
-  /** Where a key such as `chat.url` came from: a file, or the name of an environment variable. */
+  /** Source of a key such as `chat.url`: a file, or the name of an environment variable. */
   origin: (key: string) => string;
-  /** Names that a plugin may not take, because they are the service's own sections. */
   reserved?: readonly string[];
-  /** Ids of plugins that an administrator switched off (`plugins_off`). */
   off?: readonly string[];
 }
 
 export interface RegisteredPlugins {
-  /** In the order in which they are set up. */
   plugins: Registered[];
-  /** What is installed and does not run. */
   off: PluginState[];
-  /** Plugins from outside that cannot run. */
   broken: BrokenPlugin[];
-  /** Extension points that a plugin adds to and no installed one offers. */
+  /** Extension points that a plugin adds to but no installed plugin offers. */
   unoffered: { plugin: string; point: string }[];
 }
 
-/** Tokens that the kernel itself provides. */
 export const KERNEL_TOKENS: readonly string[] = [RUNTIME, MIGRATIONS, CATALOG, SYSTEM].map(({ name }) => name);
 const RESERVED: readonly string[] = ['kernel', 'jobs'];
 
 /**
- * The plugins in the order in which they are set up, those that are switched off, and those that cannot run.
+ * Returns the plugins in setup order, those that are switched off, and those that cannot run.
  * @param unloaded plugins that could not be loaded, each with its fault
- * @throws PluginFaults with every fault that the service cannot run with
+ * @throws PluginFaults with every fault that prevents the start
  */
 export function register(
   loaded: readonly LoadedPlugin[],
@@ -84,7 +75,7 @@ export function register(
     const result = registerAll(candidates, settings, { faults, lost, incomplete: broken.length > 0 });
     if (faults.length === 0) return { ...result, broken: broken.map(({ plugin }) => plugin) };
     const out = new Set(faults.flatMap(({ owner }) => (owner !== null && isExpendable(owner) ? [owner] : [])));
-    // Faults of others may be their consequence, and are found again without them.
+    // Faults of other plugins may be consequences; they are found again on the next pass.
     if (out.size === 0) throw new PluginFaults(faults);
     candidates = candidates.filter((one) => !out.has(one));
     for (const one of out) {
@@ -98,11 +89,9 @@ export function register(
 const getId = ({ plugin }: LoadedPlugin): string => (plugin as Partial<Plugin> | null)?.id ?? '';
 
 interface Judgement {
-  /** Gets every fault that is found. */
   faults: OwnedFault[];
-  /** Tokens whose provider cannot run. */
   lost: ReadonlyMap<string, BrokenPlugin>;
-  /** Some plugin could not be read, so an unknown name proves nothing. */
+  /** Some plugin could not be read, so an unknown name is not reported. */
   incomplete: boolean;
 }
 
@@ -118,7 +107,7 @@ function registerAll(
   findMissingProviders(judged, loaded, lost, faults);
   const order = resolveOrder(judged, faults);
   const configs = new Map(judged.map(({ manifest }) => [manifest.id, resolveConfig(manifest, settings, faults)]));
-  // A plugin that could not be read may own the section, so an unknown one proves nothing yet.
+  // A plugin that could not be read may own the section.
   if (judged.length === loaded.length && !incomplete) findUnknownSections(installed, settings, faults);
   const byId = new Map(judged.map((one) => [one.manifest.id, one]));
   const plugins = order.map((id) => {
@@ -182,13 +171,15 @@ interface Kind {
   noun: string;
   verb: string;
   names: (manifest: FullManifest) => readonly string[];
-  /** Names that the service itself has taken. */
   kernel?: readonly string[];
   mend?: string;
 }
 
 const rename = (noun: string): string => `give the ${noun} another name in one of them`;
-/** What must have one owner. Collections and jobs carry their plugin's id and cannot meet. */
+/**
+ * Names with exactly one owner. Collections and jobs are prefixed with the plugin id and cannot
+ * collide.
+ */
 const KINDS: readonly Kind[] = [
   {
     noun: 'token',
@@ -211,7 +202,7 @@ function findSharedNames(judged: readonly Installed[], faults: OwnedFault[]): vo
       for (const name of names(manifest)) {
         const owner = owners.get(name);
         if (owner === undefined) owners.set(name, manifest.id);
-        // Two plugins of one id have the same section, and were reported for the id.
+        // Plugins with the same id share a section, and were reported for the id.
         else if (noun !== 'section' || owner !== manifest.id) {
           const fault = `${verb} the ${noun} "${name}", which plugin ${owner} ${verb} too`;
           faults.push({ plugin: manifest.id, fault, mend, owner: loaded });
@@ -229,7 +220,7 @@ function findMissingProviders(
   lost: Judgement['lost'],
   faults: OwnedFault[],
 ): void {
-  // A plugin with another fault still counts as a provider: one mistake, one line.
+  // A plugin with another fault still counts as a provider, so that one mistake yields one line.
   const provides = loaded.flatMap(({ plugin }) => strings((plugin as { provides?: unknown } | null)?.provides));
   const provided = new Set([...KERNEL_TOKENS, ...provides]);
   for (const { manifest, loaded: owner } of judged) {
@@ -249,7 +240,7 @@ function findMissingProviders(
   }
 }
 
-/** A plugin may add to what is not installed, as it may come after it; a misspelt name is worth a line in the log. */
+/** A plugin may extend one that is not installed; a misspelt name is only logged. */
 function findUnoffered(judged: readonly Installed[], installed: readonly Installed[]): RegisteredPlugins['unoffered'] {
   const offered = new Set(installed.flatMap(({ manifest }) => manifest.extensionPoints));
   return judged.flatMap(({ manifest }) =>
@@ -257,7 +248,7 @@ function findUnoffered(judged: readonly Installed[], installed: readonly Install
   );
 }
 
-/** Whom a plugin knows comes first: whose tokens it needs or uses, whose points it extends. */
+/** Dependencies come first: providers of needed or used tokens, and owners of extended points. */
 function resolveOrder(judged: readonly Installed[], faults: OwnedFault[]): string[] {
   const providers = new Map(judged.flatMap(({ manifest: m }) => m.provides.map((name) => [name, m.id])));
   const owners = new Map(judged.flatMap(({ manifest: m }) => m.extensionPoints.map((name) => [name, m.id])));
@@ -315,7 +306,7 @@ function resolveConfig(
   const { error, value } = config.validate(section, {
     abortEarly: false,
     errors: { label: false },
-    // joi's own text holds the value, which may be a secret.
+    // joi's own message contains the value, which may be a secret.
     messages: {
       'any.custom': '{{#error.message}}',
       'string.pattern.base': 'must match {{#regex}}',

@@ -1,4 +1,3 @@
-/** How the start went, as a tree with times that a person can read. */
 import type { Clock } from '../ports/clock.js';
 
 interface Line {
@@ -16,17 +15,14 @@ export class BootReport {
     this.#began = clock.monotonic();
   }
 
-  /** Milliseconds since the start began. */
   get ms(): number {
     return Math.round(this.clock.monotonic() - this.#began);
   }
 
-  /** Runs `work` as a phase; what it answers is the note beside the time. */
   async phase(name: string, work: () => Promise<string | void>): Promise<void> {
     await this.#time(this.#phases, name, work);
   }
 
-  /** Runs `work` as a step of the phase that runs now. */
   async step(name: string, work: () => Promise<string | void>): Promise<void> {
     await this.#time(this.#phases.at(-1)?.steps ?? [], name, work);
   }

@@ -1,6 +1,6 @@
 /**
- * The plugins while the service runs: what they contribute, and what becomes of the others when one fails. A critical
- * plugin's failure ends the start; another's takes along the plugins that need what it provides, and nobody else.
+ * The running plugins. A critical plugin's failure ends the start; otherwise only the plugins that
+ * need the failed one fail with it.
  */
 import type { MountedHosts, MountedPage, MountedPanel, MountedRoute } from '../ports/http.js';
 import type { Logger } from '../ports/logger.js';
@@ -20,26 +20,23 @@ import { within } from './timeout.js';
 export interface PluginsOptions {
   log: Logger;
   report: BootReport;
-  /** For one plugin's import, setup, start or stop. */
   timeoutMs: () => number;
-  /** `stop()` was called: no further plugin is worked at. */
   stopping: () => boolean;
-  /** Takes the jobs of a failed plugin out of the schedule. */
   retireJob: (name: string) => void;
-  /** Called after each failure. */
   failed: () => void;
 }
 
 export class RunningPlugins {
-  /** In the order in which they are set up. */
   runs: readonly PluginRun[] = [];
-  /** Those that cannot run at all. */
   broken: readonly BrokenPlugin[] = [];
   readonly #extensions = new Map<string, readonly unknown[]>();
 
   constructor(private readonly options: PluginsOptions) {}
 
-  /** Plugin by plugin, in order. One that fails, or whose provider has failed, is out; the others go on. */
+  /**
+   * Runs `work` for each plugin in order. One that fails, or whose provider has failed, is dropped;
+   * the others continue.
+   */
   async each(work: (run: PluginRun) => Promise<void>): Promise<void> {
     for (const run of this.runs) {
       if (this.options.stopping()) throw new BootStopped();
@@ -83,7 +80,10 @@ export class RunningPlugins {
     if (run !== undefined) this.fail(run, error);
   }
 
-  /** Those that have thrown already, as in a timer of their module, fail. @throws CriticalPluginFailed */
+  /**
+   * Fails plugins that have already thrown, for example in a timer of their module.
+   * @throws CriticalPluginFailed
+   */
   failThrown(): void {
     for (const run of this.runs) {
       const thrown = getThrown(run.registered.entry);
@@ -92,8 +92,9 @@ export class RunningPlugins {
   }
 
   /**
-   * Fails the plugin from outside whose code threw outside of every call, as in a timer.
-   * @returns whether the service can go on: false for a critical plugin, or an error of another origin
+   * Fails the external plugin whose code threw outside of a call, such as in a timer.
+   * @returns false when the service cannot continue: a critical plugin, or an error of another
+   *   origin
    */
   survive(error: unknown): boolean {
     const entry = findThrower(error);
@@ -107,7 +108,7 @@ export class RunningPlugins {
   }
 
   /**
-   * Where plugins that do not run would answer: the paths of their own name, and those that their code names, but for
+   * Lists the paths of plugins that do not run: those of their name and those in their code, except
    * what other plugins serve.
    */
   unavailablePaths(): string[] {
@@ -132,7 +133,6 @@ export class RunningPlugins {
     return [...routes, ...pages].map(({ path }) => path).concat(routes.flatMap(({ aliases = [] }) => aliases));
   }
 
-  /** A step of one plugin, which must end within its time. */
   within<T>(what: string, run: PluginRun, work: () => T | Promise<T>): Promise<T> {
     const { log, timeoutMs } = this.options;
     return within(
@@ -155,13 +155,12 @@ export class RunningPlugins {
     }
   }
 
-  /** What a plugin contributes has changed. */
   contributed(run: PluginRun, parts: PluginRun['parts']): void {
     run.parts = parts;
     this.#extensions.clear();
   }
 
-  /** Some points are asked for with every report, so the answer is kept until a plugin contributes or fails. */
+  /** Cached until a plugin contributes or fails, because some points are read for every report. */
   extensionsOf(point: string): readonly unknown[] {
     let found = this.#extensions.get(point);
     if (found === undefined) {
@@ -171,7 +170,6 @@ export class RunningPlugins {
     return found;
   }
 
-  /** The same, with the plugin of each. */
   addedTo(point: string): Added<unknown>[] {
     const there = this.runs.filter(({ state }) => state !== 'failed');
     return there.flatMap(({ id, parts }) =>
@@ -179,12 +177,10 @@ export class RunningPlugins {
     );
   }
 
-  /** Every error code: the service's, and what the manifests declare. */
   codes(): Catalogue {
     return Object.assign({}, CODES, ...this.runs.map(({ manifest }) => manifest.errors)) as Catalogue;
   }
 
-  /** Every scope that a manifest registers. */
   scopes(): ReadonlySet<string> {
     return new Set(this.runs.flatMap(({ manifest }) => manifest.scopes));
   }

@@ -1,12 +1,15 @@
-/** Shapes of answers that every plugin shares (contract 00, lists). */
+/** Response schemas that plugins share (contract 00, lists). */
 import joi, { type ObjectSchema, type Schema } from 'joi';
 import { named } from '../ports/http.js';
 
-/** An object in which every field is there, whatever it holds. */
+/** Creates an object schema in which every field is required. */
 export const whole = (fields: Readonly<Record<string, Schema>>): ObjectSchema =>
   joi.object(Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, schema.required()])));
 
-/** A page of a list. @param name `WebhookPage` */
+/**
+ * Creates the schema of a list page.
+ * @param name for example `WebhookPage`
+ */
 export const pageOf = (name: string, item: Schema): ObjectSchema =>
   named(
     name,
@@ -18,5 +21,4 @@ export const pageOf = (name: string, item: Schema): ObjectSchema =>
     }),
   );
 
-/** What is answered once something is gone. */
 export const deleted = named('Deleted', joi.object({ deleted: joi.boolean().required() }));

@@ -1,10 +1,6 @@
 /**
- * Which plugins run: all but those in `plugins_off` and those that need one of them. A critical plugin cannot be
- * switched off, nor can one that a critical plugin needs.
- *
- * Rejected: refusing the start while another plugin needs one that is switched off. An administrator wants one feature
- * gone and would have to find out, start by start, which plugins build on it; `/system` and `plugin list` name them and
- * say why.
+ * Selects which plugins run: all except those in `plugins_off` and those that need one of them.
+ * Critical plugins and their dependencies cannot be switched off.
  */
 import type { PluginState } from '../ports/domain/system.js';
 import type { OwnedFault } from './loading/broken-plugins.js';
@@ -15,7 +11,7 @@ export interface Switched {
   off: PluginState[];
 }
 
-/** @param incomplete some plugin could not be loaded, so an unknown id proves nothing yet */
+/** @param incomplete some plugin could not be loaded, so an unknown id is not reported */
 export function switchOff(
   installed: readonly Installed[],
   { off = [], origin }: { off?: readonly string[]; origin: (key: string) => string },
@@ -54,7 +50,6 @@ export function switchOff(
   };
 }
 
-/** A plugin that runs and needs what only one provides that does not. */
 function orphan(
   installed: readonly Installed[],
   off: ReadonlyMap<string, string>,

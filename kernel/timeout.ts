@@ -1,12 +1,15 @@
-/** A limit on the waiting, not on the work: JavaScript cannot stop a promise, so a late one is ignored and named. */
+/**
+ * A limit on waiting, not on the work: a promise cannot be canceled, so a late result is passed to
+ * `late`.
+ */
 export class TimedOut extends Error {
   override name = 'TimedOut';
 }
 
 /**
- * `work`, or TimedOut after `ms`.
- * @param what for the message: `setup` gives "setup took longer than 100 ms".
- * @param late called with what the work came to after its time: a value to release, or an error to log.
+ * Returns the result of `work`, or throws TimedOut after `ms`.
+ * @param what for the message: `setup` gives "setup took longer than 100 ms"
+ * @param late receives a late outcome: a value to release, or an error to log
  */
 export async function within<T>(
   ms: number,

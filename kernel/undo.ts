@@ -1,8 +1,6 @@
-/** What a start has opened, taken back in reverse. */
 import type { Logger } from '../ports/logger.js';
 import { within } from './timeout.js';
 
-/** For everything that a failed start has opened. */
 const GIVE_UP_MS = 3_000;
 
 export class UndoStack {
@@ -14,7 +12,6 @@ export class UndoStack {
     this.#parts.push({ name, run });
   }
 
-  /** Takes back what was done, last first. A part that cannot stop is logged and does not keep the others running. */
   async all(): Promise<void> {
     for (let part = this.#parts.pop(); part !== undefined; part = this.#parts.pop()) {
       try {
@@ -25,7 +22,7 @@ export class UndoStack {
     }
   }
 
-  /** After a failed start: what does not close in time must not hide the reason. */
+  /** After a failed start, a hanging cleanup must not hide the reason. */
   async giveUp(): Promise<void> {
     try {
       await within(GIVE_UP_MS, 'closing after a failed start', () => this.all());

@@ -1,4 +1,3 @@
-/** What the views and sources of plugins name and nobody has, found before a visitor finds it. */
 import type { HttpServer } from '../ports/http-server.js';
 import { findSourceFaults } from './loading/sources.js';
 import type { PluginRun } from './plugin-run.js';

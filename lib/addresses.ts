@@ -1,14 +1,13 @@
-/** IP addresses as limits count them. */
 import ipaddr from 'ipaddr.js';
 
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
-/** Has one spelling, and is what nearly every call brings. */
+/** Fast path: IPv4 has one spelling and covers nearly all calls. */
 const IPV4 = new RegExp(`^(?:${OCTET}\\.){3}${OCTET}$`);
 
 /**
- * The network that a client is counted under: an IPv4 address itself (in an IPv6 one too: `::ffff:1.2.3.4`), of an IPv6
- * address its /64, because one customer holds a whole /64 and could change the address with every call. Every spelling
- * of an address gives the same network. Text that is no address is its own network, in lower case.
+ * Returns the network that limits count: an IPv4 address (also from `::ffff:1.2.3.4`), or the /64
+ * of an IPv6 address, which one customer can vary freely. Other text is its own network, in lower
+ * case.
  */
 export function getClientNetwork(address: string): string {
   if (IPV4.test(address)) return address;
@@ -22,8 +21,8 @@ export function getClientNetwork(address: string): string {
 }
 
 /**
- * The network that one operator holds: the /24 of an IPv4 address, the /48 of an IPv6 address. For evidence that must
- * come from several places, which addresses of one rented network are not.
+ * Returns the network of one operator: the /24 of an IPv4, the /48 of an IPv6 address. For evidence
+ * that must come from independent places.
  */
 export function getOperatorNetwork(address: string): string {
   const network = getClientNetwork(address);

@@ -1,23 +1,20 @@
 /**
- * A map that is bounded in number and in age, for values that a process may cache for a while. A miss is
- * always correct, so nothing depends on an entry. The work is lru-cache's; what this adds is our clock, and an end to
- * the moment: lru-cache keeps an entry as long as its age is not above its lifetime.
- *
- * The bound is given as a size, of which every entry takes one: of a number of entries lru-cache would make its four
- * tables at once, 0.8 MB for 20,000, however few are ever there.
+ * A map bounded in entries and age, for cached values that may be missing at any time. Wraps
+ * lru-cache with an injectable clock and exact expiry. The bound is a size of one per entry: with
+ * an entry count, lru-cache would allocate its tables up front.
  */
 import { LRUCache } from 'lru-cache';
 
 export interface Bounds {
-  /** Entries; the least recently used makes room. */
+  /** Maximum entries; evicts the least recently used. */
   most: number;
-  /** Milliseconds from `set` on; absent: for as long as there is room. */
+  /** Milliseconds from `set`; absent: no expiry. */
   ttlMs?: number;
   /** Monotonic milliseconds. */
   now?: () => number;
 }
 
-/** lru-cache takes a lifetime of 0 for none. */
+/** lru-cache treats a TTL of 0 as none. */
 const LEAST = 0.001;
 
 export class BoundedMap<V extends {}> {
@@ -25,7 +22,7 @@ export class BoundedMap<V extends {}> {
   readonly #ttlMs: number | undefined;
 
   constructor({ most, ttlMs, now }: Bounds) {
-    // lru-cache takes a start at 0 for none, and a test's clock may begin there.
+    // lru-cache treats a start at 0 as none, where a test's clock may begin.
     const perf = now === undefined ? performance : { now: () => now() + 1 };
     this.#entries = new LRUCache<string, V>({ maxSize: most, sizeCalculation: () => 1, ttlResolution: 0, perf });
     this.#ttlMs = ttlMs;
@@ -39,7 +36,7 @@ export class BoundedMap<V extends {}> {
     return this.#entries.get(key);
   }
 
-  /** @param ttlMs a lifetime of this entry's own */
+  /** @param ttlMs TTL of this entry */
   set(key: string, value: V, ttlMs = this.#ttlMs): void {
     this.#entries.set(key, value, ttlMs === undefined ? {} : { ttl: Math.max(LEAST, ttlMs - 1) });
   }

@@ -1,4 +1,4 @@
-/** The fields of a change as a log of it shows them, before and after. Pure. */
+/** Changed fields for the audit log, before and after. */
 
 export type ShownValue = string | number | boolean | null;
 
@@ -15,7 +15,7 @@ const shown = (value: unknown): ShownValue => {
   return (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, MAX_SHOWN_LENGTH);
 };
 
-/** @param secrets fields of which only `set`, or null, is shown */
+/** @param secrets fields shown only as `set` or null */
 export function findChangedFields(
   before: object,
   after: object,

@@ -1,11 +1,10 @@
 /**
- * The three promises about a clock that steps (contract 95, a bad day):
+ * Guarantees for a clock that steps (contract 95, a bad day):
+ * - Due times are monotonic within a process (`DueTimeTracker`).
+ * - Nothing is deleted by age while the clock is not trusted (`evaluateClock`, decision 050).
+ * - Delta queries miss nothing (`RepeatedTimeRange`).
  *
- * 1. Due times are monotonic within a process (`DueTimes`).
- * 2. Nothing is deleted by age while the clock is not trusted (`evaluateClock`, decision 050).
- * 3. Delta queries miss nothing (`RepeatedTimes`).
- *
- * Steps of the time of day are detected by comparison with the monotonic clock (`ClockSteps`).
+ * `ClockStepDetector` detects steps by comparison with the monotonic clock.
  */
 import { DAY_MS, HOUR_MS, isoOf, MINUTE_MS, SECOND_MS } from './time.js';
 import { each } from './paging.js';
@@ -15,14 +14,17 @@ interface Clock {
   monotonic(): number;
 }
 
-/** Tolerated difference of two readings of a clock that did not step. */
+/** Tolerated difference between readings of one clock. */
 export const CLOCK_SLACK_MS = 2 * SECOND_MS;
-/** Tolerated difference of the clocks of two processes. */
+/** Tolerated difference between the clocks of two processes. */
 export const CLOCK_SKEW_MS = 30 * SECOND_MS;
-/** A stored time further ahead was written by a clock that moved backwards since. */
+/** A stored time further ahead was written before the clock moved backwards. */
 export const AHEAD_MS = MINUTE_MS;
 
-/** Detects steps of a clock. A machine that was suspended has stepped ahead, since its monotonic clock stood still. */
+/**
+ * Detects clock steps. A suspended machine has stepped ahead, since its monotonic clock stood
+ * still.
+ */
 export class ClockSteps {
   #offset: number;
   #recent = { ms: 0, until: -Infinity };
@@ -35,7 +37,7 @@ export class ClockSteps {
     this.#offset = clock.now() - clock.monotonic();
   }
 
-  /** Returns the step since the last check in milliseconds, negative when the clock moved backwards; 0: no step. */
+  /** Returns the step since the last check in milliseconds; negative: backwards, 0: none. */
   check(): number {
     const monotonic = this.clock.monotonic();
     const offset = this.clock.now() - monotonic;
@@ -52,7 +54,6 @@ export class ClockSteps {
   }
 }
 
-/** Structural type of a collection of the store port. */
 interface Rows<T> {
   find(query: object): Promise<{ items: T[]; next: string | null }>;
   change(filter: object, update: { set: Record<string, string | number> }): Promise<unknown>;
@@ -62,7 +63,7 @@ interface Reanchored<T> {
   field: string;
   filter?: object;
   sort?: readonly (readonly [string, 'asc'])[];
-  /** The longest delay in milliseconds that this row could get now; Infinity: any time is possible. */
+  /** Maximum delay of this row in milliseconds; Infinity: any. */
   longest: (row: T) => number;
   /** Fields to store; default: the due time. */
   fields?: (row: T, time: number) => Record<string, string | number>;
@@ -72,18 +73,21 @@ const MAX_DUE_TIMES = 20_000;
 const PAGE_SIZE = 200;
 
 /**
- * Due times of a queue. They are stored as times of day, since processes share no other clock, and remembered by the
- * monotonic clock. After the clock moved backwards they lie too far ahead and are anchored again: those of this process
- * where they belong, those of other processes within their longest delay.
+ * Due times of a queue, stored as times of day, the only shared clock, and tracked by the monotonic
+ * clock. After a backwards step they are reanchored: this process's exactly, others' within their
+ * maximum delay.
  */
 export class DueTimes {
   readonly #steps: ClockSteps;
-  /** Stored time → when it is due by the monotonic clock. */
+  /** Stored time → due time on the monotonic clock. */
   readonly #scheduled = new Map<string, number>();
-  /** When the stored times were checked last, by the monotonic clock. They may be wrong when a process starts. */
+  /** Monotonic time of the last check of stored times, which may be wrong at start. */
   #checkedAt = -Infinity;
 
-  /** @param recheckMs interval of checks for times that other processes wrote; default: only after steps */
+  /**
+   * @param recheckMs interval of checks for times written by other processes; default: only after
+   *   steps
+   */
   constructor(
     private readonly clock: Clock,
     private readonly recheckMs = Infinity,
@@ -91,7 +95,7 @@ export class DueTimes {
     this.#steps = new ClockSteps(clock);
   }
 
-  /** Returns the time `ms` from now to store. */
+  /** Returns the time to store for `ms` from now. */
   in(ms: number): string {
     return this.at(this.clock.now() + ms);
   }
@@ -104,7 +108,7 @@ export class DueTimes {
     return due;
   }
 
-  /** Calls `reanchor` for the queue when its stored times may be wrong. A call that fails is repeated. */
+  /** Calls `reanchor` when stored times may be wrong; retries failed calls. */
   async reanchorIfNeeded(reanchor: () => Promise<unknown>): Promise<void> {
     if (this.#steps.check() < 0) this.#checkedAt = -Infinity;
     const now = this.clock.monotonic();
@@ -113,7 +117,7 @@ export class DueTimes {
     this.#checkedAt = now;
   }
 
-  /** Moves due times that lie too far ahead. Compare-and-set: processes may do so concurrently. */
+  /** Moves due times that are too far ahead. Compare-and-set, so processes may run concurrently. */
   async reanchor<T extends { id: string }>(rows: Rows<T>, options: Reanchored<T>): Promise<void> {
     const { field, filter, sort, longest, fields } = options;
     const after = isoOf(this.clock.now() + CLOCK_SLACK_MS);
@@ -130,13 +134,12 @@ export class DueTimes {
     }
   }
 
-  /** By the current clock; Infinity: another process wrote it. */
+  /** By the current clock; Infinity: written by another process. */
   #scheduledTime(due: string): number {
     const at = this.#scheduled.get(due);
     return at === undefined ? Infinity : this.clock.now() + Math.max(0, at - this.clock.monotonic());
   }
 
-  /** Forgets past times, and then the oldest. */
   #prune(): void {
     const now = this.clock.monotonic();
     for (const [due, at] of this.#scheduled) if (at < now) this.#scheduled.delete(due);
@@ -147,41 +150,44 @@ export class DueTimes {
   }
 }
 
-/** Whether `at` (RFC 3339) is `ms` ago or more. A time far ahead counts as elapsed. @param now milliseconds */
+/**
+ * Returns whether `at` (RFC 3339) is at least `ms` ago. A time far ahead counts as elapsed.
+ * @param now milliseconds
+ */
 export function hasElapsed(at: string, ms: number, now: number): boolean {
   const age = now - Date.parse(at);
   return age >= ms || age < -AHEAD_MS;
 }
 
-/** The same of a stored field, as a filter. */
+/** Returns the equivalent filter for a stored field. */
 export const elapsed = (field: string, ms: number, now: number): { or: Record<string, object>[] } => ({
   or: [{ [field]: { gt: '', lte: isoOf(now - ms) } }, { [field]: { gt: isoOf(now + AHEAD_MS) } }],
 });
 
-/** A clock further ahead than this is not trusted. */
+/** Maximum lead of a trusted clock. */
 export const LEAP_MS = HOUR_MS;
 /** Running time after which a clock that stays ahead is trusted. */
 export const PROOF_MS = DAY_MS;
 
-/** A check of the clock, stored for the next check of any process. */
+/** Stored result of a clock check, for the next check of any process. */
 export interface ClockNote {
-  /** The trusted time of day, in milliseconds since 1970. */
+  /** Trusted time of day, milliseconds since 1970. */
   at: number;
-  /** When it was written, by the monotonic clock of `epoch` (ports/clock.ts). */
+  /** Monotonic time of the note, on the clock of `epoch` (ports/clock.ts). */
   monotonic: number;
   epoch: string;
-  /** How long the service has run with an untrusted clock. */
+  /** Running time with an untrusted clock. */
   doubted_ms: number;
-  /** It leapt while the service ran, or was ahead after a stop of the machine; null: it is trusted. */
+  /** The clock leapt while running, or was ahead after a stop of the machine; null: trusted. */
   doubt: 'leap' | 'stop' | null;
 }
 
 /**
- * Evaluates whether the clock is trusted: it may be ahead of the last note by the time that passed and an hour.
- * Further ahead it is not trusted until the service has run for a day with it (decision 050).
- * @param last null: the first check of this store, which trusts the clock
- * @param checkedAt the last check of this process, by its monotonic clock; null: none
- * @returns the next note, and how far the clock is ahead; 0: it is trusted
+ * Evaluates whether the clock is trusted: at most an hour ahead of the last note plus elapsed time,
+ * or after a day of running (decision 050).
+ * @param last null: the first check of this store, trusted
+ * @param checkedAt monotonic time of this process's last check, or null
+ * @returns the next note, and the lead in milliseconds; 0: trusted
  */
 export function evaluateClock(
   last: ClockNote | null,
@@ -199,20 +205,20 @@ export function evaluateClock(
   return { note: { ...trusted, at, doubted_ms, doubt }, ahead_ms: now - at };
 }
 
-/** How long after a step backwards marks of delta queries are corrected. */
+/** How long cursors are corrected after a backwards step. */
 const REMEMBERED_MS = DAY_MS;
 
 /**
- * The range of times that a clock showed twice, because it moved backwards. Changes of the second time have stamps
- * that marks of delta queries have passed already (contract 00, lists), so a query with a mark inside of the range
- * starts where the range starts. It may return changes again, and misses none.
+ * Times that occurred twice because the clock moved backwards. New changes then get timestamps
+ * older than existing cursors (contract 00, lists), so queries within the range start at its
+ * beginning; they may repeat changes, but miss none.
  */
 export class RepeatedTimes {
   readonly #steps: ClockSteps;
   #checkedAt: number;
   #range: { from: number; to: number; seenAt: number; hasUnknownStart: boolean } | null = null;
 
-  /** @param marginMs a write may become visible this long after its stamp */
+  /** @param marginMs maximum delay between timestamp and visibility of a write */
   constructor(
     private readonly clock: Clock,
     private readonly marginMs: number,
@@ -222,27 +228,27 @@ export class RepeatedTimes {
   }
 
   /**
-   * Detects that the clock moved backwards before this process started.
-   * @param newest stored stamp, RFC 3339; undefined: none
+   * Detects a backwards step before this process started.
+   * @param newest stored timestamp, RFC 3339
    */
   start(newest: string | undefined): void {
     const now = this.clock.now();
     const latest = newest === undefined ? 0 : Date.parse(newest);
-    // A mark may be later than the newest stamp.
+    // Cursors may be later than the newest timestamp.
     if (latest > now + CLOCK_SLACK_MS) this.#extend(now, latest + REMEMBERED_MS, true);
   }
 
-  /** Called before each write: the clock may catch up before the next query. */
+  /** Call before each write: the clock may catch up before the next query. */
   check(): void {
     const step = this.#steps.check();
     const monotonic = this.clock.monotonic();
     const now = this.clock.now();
-    // The step may have happened at any time since the last check.
+    // The step may have happened any time since the last check.
     if (step < 0) this.#extend(now - (monotonic - this.#checkedAt), now - step, false);
     this.#checkedAt = monotonic;
   }
 
-  /** Returns where a query with this mark starts. @param mark RFC 3339, as the result */
+  /** Returns where a query with this cursor starts. @param mark RFC 3339, as the result */
   since(mark: string): string {
     this.check();
     const range = this.#range;

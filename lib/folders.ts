@@ -1,8 +1,7 @@
-/** Folders that are made, and made durable. */
 import { mkdir, open, readdir, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** Makes the entries of a folder durable. Windows cannot open a folder, and needs no such thing. */
+/** Makes directory entries durable. Windows cannot open folders and does not need it. */
 export async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
   const handle = await open(folder, 'r');
@@ -14,9 +13,10 @@ export async function syncFolder(folder: string): Promise<void> {
 }
 
 /**
- * Makes a folder and those above it. Node's `mkdir` with `recursive` never ends where a file system answers ENOENT for
- * a name below a folder that is there, as /proc does: a data directory set there by mistake would hang the start.
- * @param mode of the folders that were not there @throws the error of the file system that names the folder
+ * Creates a folder and its parents. Node's recursive `mkdir` loops forever on file systems such as
+ * /proc that return ENOENT below an existing folder.
+ * @param mode of created folders
+ * @throws the file system's error with the folder
  */
 export async function makeFolders(folder: string, mode: number): Promise<void> {
   try {
@@ -32,19 +32,19 @@ async function makeOne(folder: string, mode: number): Promise<void> {
   try {
     await mkdir(folder, { mode });
   } catch (error) {
-    // Of a folder that is there some file systems say why they would not make it (EROFS, EACCES).
+    // Some file systems report EROFS or EACCES for existing folders.
     const there = await stat(folder).catch(() => null);
     if (there === null || !there.isDirectory()) throw error;
   }
 }
 
-/** The outermost folder on the way to `folder` that is not there, itself at last; null when all are. */
+/** Returns the outermost missing folder on the way to `folder`, or null. */
 export async function findFirstMissing(folder: string): Promise<string | null> {
   if ((await stat(folder).catch(() => null)) !== null) return null;
   return dirname(folder) === folder ? null : ((await findFirstMissing(dirname(folder))) ?? folder);
 }
 
-/** Removes the folder with those in it, as far as they hold nothing else. */
+/** Removes a folder and its subfolders unless they hold other files. */
 export async function removeEmpty(folder: string): Promise<void> {
   const inside = await readdir(folder, { withFileTypes: true }).catch(() => []);
   for (const entry of inside) if (entry.isDirectory()) await removeEmpty(join(folder, entry.name));

@@ -1,22 +1,19 @@
-/**
- * Bounds for JSON from outside: how deep it nests and what its texts hold, kept without copying what is within them.
- */
+/** Bounds nesting and texts of external JSON, without copying unchanged values. */
 
 type Json = string | number | boolean | null | Json[] | { [key: string]: Json | undefined };
 
 export interface JsonBounds {
-  /** Levels of arrays and objects; later walks go by recursion, so there must be an end. */
+  /** Maximum levels of arrays and objects, since later traversals recurse. */
   depth: number;
-  /** What replaces an array or an object that lies deeper. */
+  /** Replaces a deeper array or object. */
   deeper: (value: object) => Json;
-  /** Applied to every text and every key; gives the same text back where nothing changes. */
+  /** Transforms every text and key; must return the same text when unchanged. */
   text?: (text: string) => string;
 }
 
 /**
- * The value within `bounds`: the same value where nothing changes, else copied from the first change on, since nearly
- * every value is whole and this looks at every report. An undefined member becomes null. The value came out of
- * `JSON.parse`, so it is JSON.
+ * Returns the value within `bounds`, copied only from the first change on. Undefined members become
+ * null. The value must come from `JSON.parse`.
  */
 export const boundJson = (value: unknown, bounds: JsonBounds): Json => bound(value as Json | undefined, bounds, 0);
 

@@ -1,14 +1,14 @@
 /**
- * A lease: one document that says which process may do something, for as long as it renews the document. The fencing
- * number rises with every holder, so that a write can name the term it belongs to, and a holder that was frozen past
- * its lease can be found out. Structurally typed: `LeaseRows` is a collection of the store port.
+ * A lease: a document naming the process with an exclusive right while it is renewed. The fencing
+ * number rises with every holder, to detect writes of a frozen one.
  *
- * When is a holder gone? Two judgements, for two kinds of waiters:
- *  - `silence`: its document has not changed for `ttlMs` of the waiter's monotonic clock. Right for a process that
- *    waits, and clocks of machines may differ as they like; a crashed holder costs one `ttlMs`.
- *  - `clock`: the time in its document is over. For a process that lives too short to watch. A time further ahead than
- *    a lease and the difference of two clocks (`SKEW_MS`) means that the clock was set back, and counts as over.
- * With either, a dead owner on the same host is replaced at once where `ownerDead` can tell.
+ * A holder is gone by one of two rules:
+ * - `silence`: unchanged for `ttlMs` of the waiter's monotonic clock. For processes that wait;
+ *   independent of clocks of other machines.
+ * - `clock`: expired. For short-lived processes. An expiry beyond a lease and `MAX_CLOCK_SKEW_MS`
+ *   means a clock that moved backwards, and counts as expired.
+ *
+ * A dead owner on the same host is replaced immediately where `ownerDead` can tell.
  */
 
 export interface LeaseRow<O extends object = object> {
@@ -16,11 +16,8 @@ export interface LeaseRow<O extends object = object> {
   /** Null: free. */
   holder: string | null;
   owner?: O | null;
-  /** Rises with every holder. */
   fence?: number;
-  /** Rises with every renewal. */
   beat?: number;
-  /** Until when, if it is not renewed. */
   expires_at?: string;
 }
 
@@ -34,23 +31,21 @@ export interface LeaseOptions<O extends object = object> {
   ttlMs: number;
   judge: 'silence' | 'clock';
   clock: { now(): number; monotonic(): number };
-  /** A new name for each term of each holder. */
+  /** Generates the name of a term. */
   uuid: () => string;
-  /** Which process this is, for people and for `ownerDead`. */
+  /** Owning process, for display and `ownerDead`. */
   owner?: O;
   ownerDead?: (owner: O) => Promise<boolean>;
-  /** A renewal failed; the next one may succeed. */
   onFault: (error: unknown) => void;
 }
 
-/** The lease went to another process, or could not be renewed in time. */
+/** The lease passed to another process or was not renewed in time. */
 export class LeaseLost extends Error {
   override name = 'LeaseLost';
 }
 
-/** How far the clocks of two processes may be apart. */
 const SKEW_MS = 30_000;
-/** Renewals in the life of a lease: two may fail. */
+/** Two of them may fail. */
 const RENEWALS = 3;
 
 export class Lease<O extends object = object> {
@@ -61,7 +56,7 @@ export class Lease<O extends object = object> {
     private readonly options: LeaseOptions<O>,
   ) {}
 
-  /** Takes the lease if it is free or its holder is gone. Null: a living process holds it. */
+  /** Acquires the lease if it is free or its holder is gone; null when a live process holds it. */
   async take(): Promise<HeldLease | null> {
     const { id, ttlMs, clock, uuid, owner = null } = this.options;
     const holder = uuid();
@@ -77,13 +72,13 @@ export class Lease<O extends object = object> {
     return won === null ? null : this.#held(won.doc, left);
   }
 
-  /** @param left of the time of the holder before, in ms */
+  /** @param left remaining milliseconds of the previous holder */
   #held({ holder, fence }: LeaseRow<O>, left: number): HeldLease {
     const setBack = left > this.options.ttlMs + SKEW_MS;
     return new HeldLease(this.rows, this.options, holder ?? '', fence ?? 0, setBack);
   }
 
-  /** Creates the document, taken by the first of two that do so at once. Answers it as it is then. */
+  /** Creates the document for the first of two concurrent holders. Returns its current state. */
   async #create(taken: Pick<LeaseRow<O>, 'holder' | 'owner' | 'expires_at'>): Promise<LeaseRow<O>> {
     const { id } = this.options;
     const setOnInsert = { ...taken, fence: 1 };
@@ -106,7 +101,7 @@ export class Lease<O extends object = object> {
   }
 }
 
-/** What a lease of this process is built on; structurally typed, so that a plugin's own dependencies are enough. */
+/** Dependencies of a process lease; structural, so that a plugin's own suffice. */
 export interface ProcessLeaseParts<O extends object> {
   clock: LeaseOptions['clock'];
   ids: { uuid(): string };
@@ -115,8 +110,8 @@ export interface ProcessLeaseParts<O extends object> {
 }
 
 /**
- * A lease of this process, which a dead process on the same host never keeps from it.
- * @param what is leased, for the log
+ * Creates a lease that a dead process on the same host cannot block.
+ * @param what leased right, for the log
  */
 export async function createProcessLease<O extends object>(
   rows: LeaseRows<O>,
@@ -133,26 +128,24 @@ export async function createProcessLease<O extends object>(
   });
 }
 
-/** A term of a lease: renewed by itself until it is released or lost. */
+/** A term of a lease, renewed automatically until released or lost. */
 export class HeldLease {
   readonly #lost = new AbortController();
   readonly #timer: NodeJS.Timeout;
-  /** Runs out when no renewal has succeeded for the life of the lease. */
+  /** Fires when no renewal succeeded within the TTL. */
   readonly #end: NodeJS.Timeout;
   #renewed: number;
 
   constructor(
     private readonly rows: LeaseRows,
     private readonly options: Pick<LeaseOptions, 'id' | 'ttlMs' | 'clock' | 'onFault'>,
-    /** The name of this term. */
     readonly holder: string,
-    /** Higher than that of every earlier holder. */
     readonly fence: number,
-    /** The last holder's time was ahead by more than clocks may differ: the clock was set back since then. */
+    /** The previous expiry was implausibly far ahead: the clock moved backwards. */
     readonly setBack: boolean,
   ) {
     this.#renewed = options.clock.monotonic();
-    // A loss ends in `signal`, `check` and the next `confirm`.
+    // A loss is reported by `signal`, `check` and the next `confirm`.
     const renew = (): void => void this.#renew().catch((error: unknown) => options.onFault(error));
     this.#timer = setInterval(renew, options.ttlMs / RENEWALS);
     this.#timer.unref();
@@ -160,12 +153,15 @@ export class HeldLease {
     this.#end.unref();
   }
 
-  /** Aborts when the lease is lost, or could not be renewed in its time. */
+  /** Aborts when the lease is lost or not renewed in time. */
   get signal(): AbortSignal {
     return this.#lost.signal;
   }
 
-  /** Before a write that only the holder may make, without a question to the store. @throws LeaseLost */
+  /**
+   * Checks the lease before an exclusive write, without accessing the store.
+   * @throws LeaseLost
+   */
   check(): void {
     const { id, ttlMs, clock } = this.options;
     if (this.#lost.signal.aborted || clock.monotonic() - this.#renewed > ttlMs) {
@@ -174,8 +170,8 @@ export class HeldLease {
   }
 
   /**
-   * Before a long step that only the holder may take: renews it now.
-   * @param noted further fields of the document, written with the renewal
+   * Renews the lease before a long exclusive step.
+   * @param noted further fields to write with the renewal
    * @throws LeaseLost
    */
   async confirm(noted: object = {}): Promise<void> {
@@ -188,7 +184,7 @@ export class HeldLease {
     await this.#change({ set: { holder: null } });
   }
 
-  /** Renews the lease no more: the holder removes the document, or the lease ends by itself. */
+  /** Stops renewing: the holder removes the document, or the lease expires. */
   stop(): void {
     clearInterval(this.#timer);
     clearTimeout(this.#end);

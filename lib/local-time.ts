@@ -1,12 +1,12 @@
 /**
- * Local times of forms (`<input type="datetime-local">`) and UTC. Two local times a year are special: one hour does not
- * exist, one comes twice. Both are decided as `Temporal` does by default: a time that does not exist is as much later
- * as the clock was put forward, and of one that comes twice the first is meant, unless the second is asked for.
+ * Converts local times of forms (`<input type="datetime-local">`) to UTC. As in `Temporal`, a
+ * nonexistent time moves forward by the gap and an ambiguous one means its first occurrence by
+ * default.
  */
 import { BoundedMap } from './bounded-map.js';
 import { DAY_MS, isoOf } from './time.js';
 
-/** From 1900 on: before it, zones had offsets of seconds and fractions. */
+/** From 1900; earlier zones had offsets of seconds and fractions. */
 const LOCAL = /^(?:19|[2-9]\d)\d\d-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?$/;
 
 const formats = new BoundedMap<Intl.DateTimeFormat>({ most: 600 });
@@ -30,7 +30,7 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   return made;
 }
 
-/** The zone's clock at an instant, as if it showed UTC; whole seconds. */
+/** Returns the zone's wall clock at an instant as if it were UTC, in whole seconds. */
 function clockAt(ms: number, zone: string): number {
   const parts = Object.fromEntries(
     formatOf(zone)
@@ -41,24 +41,24 @@ function clockAt(ms: number, zone: string): number {
   return Date.UTC(year, month - 1, day, hour, minute, second);
 }
 
-/** How far the zone's clock is ahead of UTC, in ms. */
+/** Returns the zone's offset from UTC in ms. */
 export function getUtcOffset(ms: number, zone: string): number {
   const second = Math.floor(ms / 1000) * 1000;
   return clockAt(second, zone) - second;
 }
 
 /**
- * The instant of a local time, RFC 3339 in UTC; null when the text names no real date and time from 1900 on.
- * @param text `2026-10-25T02:30`, also with seconds
+ * Returns the instant of a local time, RFC 3339 in UTC; null if invalid or before 1900.
+ * @param text `2026-10-25T02:30`, optionally with seconds
  * @param zone IANA, `Europe/Berlin`
- * @param which of the two instants of an hour that comes twice
+ * @param which occurrence of an ambiguous time
  * @throws RangeError for an unknown zone
  */
 export function utcOfLocal(text: string, zone: string, which: 'first' | 'second' = 'first'): string | null {
   const clock = LOCAL.test(text) ? Date.parse(`${text}Z`) : NaN;
-  // JavaScript takes the 31st of February for a day in March.
+  // JavaScript reads February 31 as a day in March.
   if (Number.isNaN(clock) || isoOf(clock).slice(0, 16) !== text.slice(0, 16)) return null;
-  // The offsets on both sides of a change that may be near: no zone is a day from UTC, or changes twice in two days.
+  // Offsets around a possible change: offsets are below a day, and changes over two days apart.
   const [before, after] = [getUtcOffset(clock - DAY_MS, zone), getUtcOffset(clock + DAY_MS, zone)];
   const instants = [clock - before, clock - after].filter((ms) => ms + getUtcOffset(ms, zone) === clock);
   if (instants.length === 0) return isoOf(clock - before);
@@ -66,16 +66,16 @@ export function utcOfLocal(text: string, zone: string, which: 'first' | 'second'
 }
 
 /**
- * The local time of an instant, for the value of a form's field: `2026-10-25T02:30`.
+ * Formats an instant as a form value: `2026-10-25T02:30`.
  * @param at RFC 3339, or ms since the epoch
- * @throws RangeError for an unknown zone, or a text that is no time
+ * @throws RangeError for an unknown zone or invalid time
  */
 export function localOf(at: string | number, zone: string): string {
   const ms = typeof at === 'number' ? at : Date.parse(at);
   return isoOf(clockAt(ms, zone)).slice(0, 16);
 }
 
-/** Whether this is the name of a time zone: `Europe/Zurich`, `UTC`. */
+/** Returns whether this is an IANA zone: `Europe/Zurich`, `UTC`. */
 export function isZone(name: string): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';

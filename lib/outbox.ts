@@ -1,25 +1,22 @@
 /**
- * The outbox of documents: what a change has to tell others is written with the change, inside the changed document,
- * and leaves it when it is delivered (docs/decisions/003).
+ * Outbox of documents (docs/decisions/003): messages written atomically with a change and removed
+ * after delivery.
  *
- * Order: the change with its entries → each entry is delivered → the outbox is emptied, guarded by `outbox_at`, which
- * every entry that joins changes. A crash anywhere leaves `outbox_at`, by which the owner's job finds the document.
- * Deliveries of one document come one after the other; a receiver knows an entry by its id, so that one that comes
- * twice is told once.
- *
- * Structurally typed: a collection of the store port is such a collection of rows.
+ * Order: write change and entries → deliver each entry → empty the outbox, guarded by `outbox_at`,
+ * which every new entry changes and the owner's job uses after a crash. Deliveries of a document
+ * are sequential; receivers deduplicate by entry id.
  */
 import { elapsed } from './clock-skew.js';
 import { KeyedMutex } from './keyed-mutex.js';
 import { iteratePages } from './paging.js';
 
-/** Older entries belong to a process that is gone, or to a receiver that failed. */
+/** Older entries belong to an ended process or a failed receiver. */
 const LEFTOVER_MS = 10_000;
 const MAX_BATCH_SIZE = 200;
 const NONE: ReadonlySet<string> = new Set();
 
 interface Entry {
-  /** Known to the receivers. */
+  /** Deduplication id of receivers. */
   id: string;
   /** RFC 3339. */
   at: string;
@@ -28,7 +25,7 @@ interface Entry {
 export interface OutboxHolder<E extends Entry> {
   id: string;
   outbox: readonly E[];
-  /** `outboxAt` of the newest entry; null: the outbox is empty. */
+  /** Position of the newest entry (`formatOutboxPosition`); null: empty. */
   outbox_at: string | null;
 }
 
@@ -52,29 +49,30 @@ type Emptying =
 
 export interface OutboxDelivery<T extends OutboxHolder<E>, E extends Entry> {
   rows: Rows<T>;
-  /** True when the entry may leave the document: whoever has to know it has stored it. */
+  /**
+   * Delivers an entry.
+   * @returns true when the receivers have stored it, so that it may be removed
+   */
   deliver(doc: T, entry: E): Promise<boolean>;
-  /** Brings entries to places of their own, if they have some; what is there already stays. */
+  /** Copies entries to separate storage, if any; idempotent. */
   place?(doc: T, entries: readonly E[]): Promise<void>;
-  /** Entries behind one that may not leave wait for it, so that no later one overtakes it. */
+  /** Blocks later entries until an earlier one is delivered. */
   inOrder: boolean;
   /**
-   * Deliveries that come within so many milliseconds after one go together, and their documents are emptied by one
-   * write: for stores of which each write is a command of its own. Absent: each goes at once.
+   * Batches deliveries within this many milliseconds and empties their documents in one write, for
+   * stores with one command per write. Absent: no batching.
    */
   gatherMs?: number;
-  /** Asked when all is delivered; true: the document itself is gone, and nothing is left to empty. */
+  /** Called after all deliveries; true: the document is deleted and needs no emptying. */
   emptied?(doc: T): Promise<boolean>;
   /** Milliseconds since 1970. */
   now(): number;
-  /** A delivery failed; the job repeats it. */
   failed(error: unknown, id: string): void;
 }
 
-/** Differs for each entry, so that emptying an outbox never hides one that came meanwhile. */
+/** Unique per entry, so that emptying an outbox never removes a newer entry. */
 export const outboxAt = ({ at, id }: Entry): string => `${at} ${id}`;
 
-/** A document whose entries are all delivered. */
 interface Delivered {
   id: string;
   outbox_at: string;
@@ -87,7 +85,7 @@ export class Outbox<T extends OutboxHolder<E>, E extends Entry> {
   readonly #background = new Set<Promise<void>>();
   readonly #turns: GatheredTurns | null;
   #delivered: Delivered[] = [];
-  /** Calls that wait for the end of all: nothing is gathered meanwhile. */
+  /** Number of active drains, which disable batching. */
   #draining = 0;
 
   constructor(private readonly delivery: OutboxDelivery<T, E>) {
@@ -96,8 +94,9 @@ export class Outbox<T extends OutboxHolder<E>, E extends Entry> {
   }
 
   /**
-   * Delivers behind the caller.
-   * @param doc as it was written @param entries those that the caller wrote into it, and has placed
+   * Delivers in the background.
+   * @param doc as written
+   * @param entries written by the caller, already placed
    */
   send(doc: T, entries: readonly E[]): void {
     void this.#run(doc.id, async () => {
@@ -107,7 +106,7 @@ export class Outbox<T extends OutboxHolder<E>, E extends Entry> {
   }
 
   /**
-   * Delivers all that the document holds when its turn comes. Resolves when that is done, well or badly.
+   * Delivers all entries of a document in its turn; resolves when settled.
    * @param placed ids of entries that the caller has placed
    */
   sendAll(id: string, placed: ReadonlySet<string> = NONE): Promise<void> {
@@ -137,19 +136,19 @@ export class Outbox<T extends OutboxHolder<E>, E extends Entry> {
       await this.delivery.rows.change({ id: doc.id }, { pull: { outbox: { field: 'id', in: gone } } });
   }
 
-  /** False when another entry has joined meanwhile. */
+  /** Returns false when an entry was added meanwhile. */
   async #empty(doc: T): Promise<boolean> {
     const { id, outbox_at } = doc;
     if (outbox_at === null || (await this.delivery.emptied?.(doc)) === true) return true;
     if (this.#turns !== null) return this.#emptyTogether(id, outbox_at);
-    // In bulk, because its answer does not bring the document back.
+    // Bulk, because it does not return the document.
     const [done] = await this.delivery.rows.bulk([
       { change: { id, outbox_at }, update: { set: { outbox: [], outbox_at: null } } },
     ]);
     return done !== undefined && 'n' in done && done.n !== 0;
   }
 
-  /** With all whose deliveries end in this turn of the event loop. */
+  /** Batches deliveries that end in the same turn of the event loop. */
   #emptyTogether(id: string, outbox_at: string): Promise<boolean> {
     return new Promise((resolve, reject) => {
       this.#delivered.push({ id, outbox_at, resolve, reject });
@@ -168,7 +167,7 @@ export class Outbox<T extends OutboxHolder<E>, E extends Entry> {
     const { rows } = this.delivery;
     try {
       const ids = delivered.map(({ id }) => id);
-      // Names an entry, so it can only be the one of its own document.
+      // Unique per entry, so it matches only its document.
       const newest = delivered.map(({ outbox_at }) => outbox_at);
       const mine = { id: { in: ids }, outbox_at: { in: newest } };
       const n = await rows.changeMany(mine, { set: { outbox: [], outbox_at: null } });
@@ -182,9 +181,9 @@ export class Outbox<T extends OutboxHolder<E>, E extends Entry> {
   }
 
   /**
-   * Delivers what a crash or a failed receiver left behind, in batches; resolves when that is done. Answers how many
-   * documents had something.
-   * @param left finds them; absent: those that are waiting for some seconds
+   * Delivers entries left by a crash or failed receiver, in batches, and returns the number of
+   * documents.
+   * @param left filter; default: entries older than some seconds
    */
   async reconcile(signal?: AbortSignal, left: object = this.#leftover()): Promise<number> {
     let n = 0;
@@ -201,7 +200,7 @@ export class Outbox<T extends OutboxHolder<E>, E extends Entry> {
     return elapsed('outbox_at', LEFTOVER_MS, this.delivery.now());
   }
 
-  /** Seconds since the oldest entry that is not delivered; 0: all are. */
+  /** Returns the age of the oldest undelivered entry in seconds; 0: none. */
   async oldestAge(): Promise<number> {
     const page = await this.delivery.rows.find({
       filter: { outbox_at: { gt: '' } },
@@ -209,11 +208,11 @@ export class Outbox<T extends OutboxHolder<E>, E extends Entry> {
       limit: 1,
     });
     const at = page.items[0]?.outbox_at;
-    // `outboxAt` begins with the time.
+    // `outbox_at` starts with the time.
     return at ? Math.max(0, (this.delivery.now() - Date.parse(at.split(' ', 1)[0] ?? '')) / 1000) : 0;
   }
 
-  /** Resolves when all that this process has begun is done. */
+  /** Resolves when all deliveries of this process have settled. */
   async drain(): Promise<void> {
     this.#draining += 1;
     this.#turns?.release();
@@ -223,24 +222,23 @@ export class Outbox<T extends OutboxHolder<E>, E extends Entry> {
 }
 
 /**
- * Lets work that comes in rows go together, so that what it asks of a store travels in few commands: the first goes at
- * once, and all that come within `everyMs` after it go together at the end of this time.
+ * Batches work to save store commands: the first runs immediately, those within `everyMs` run
+ * together afterwards.
  */
 class GatheredTurns {
   #waiting: (() => void)[] = [];
   #timer: NodeJS.Timeout | null = null;
 
-  /** @param everyMs milliseconds; the longest that anybody waits */
+  /** @param everyMs maximum wait in milliseconds */
   constructor(private readonly everyMs: number) {}
 
-  /** Null: it is the caller's turn now; else resolves when it is. */
+  /** Returns null to run now, otherwise a promise of the turn. */
   next(): Promise<void> | null {
     if (this.#timer !== null) return new Promise((resolve) => this.#waiting.push(resolve));
     this.#timer = setTimeout(() => this.#end(), this.everyMs);
     return null;
   }
 
-  /** Ends the wait of all. */
   release(): void {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }

@@ -1,13 +1,10 @@
-/**
- * Results of reads that pages show and may cache for a while, on lru-cache. Callers with the same key share the read
- * that is running.
- */
+/** Cache of reads for pages, on lru-cache. Concurrent callers of a key share one read. */
 import { LRUCache } from 'lru-cache';
 
 export interface ReadCacheOptions {
-  /** Number of entries; the least recently used is evicted. */
+  /** Maximum entries; evicts the least recently used. */
   max: number;
-  /** Milliseconds from the end of the read, or how to get them from the duration of the read. */
+  /** TTL in milliseconds from the end of the read, optionally computed from its duration. */
   ttlMs: number | ((tookMs: number) => number);
   /** Monotonic milliseconds. */
   now: () => number;
@@ -21,22 +18,22 @@ export class ReadCache<T extends {}> {
   constructor({ max, ttlMs, now }: ReadCacheOptions) {
     this.#cache = new LRUCache<string, T, Read<T>>({
       max,
-      // An evicted read still answers its callers.
+      // An evicted read still resolves for its callers.
       ignoreFetchAbort: true,
       ttlResolution: 0,
-      // lru-cache takes a start at 0 for none.
+      // lru-cache treats a start at 0 as none.
       perf: { now: () => now() + 1 },
       fetchMethod: async (_key, _stale, { options, context: read }) => {
         const began = now();
         const value = await read();
-        // lru-cache takes a lifetime of 0 for none.
+        // lru-cache treats a TTL of 0 as none.
         options.ttl = Math.max(0.001, typeof ttlMs === 'number' ? ttlMs : ttlMs(now() - began));
         return value;
       },
     });
   }
 
-  /** @returns null when the read takes longer than `waitMs`; it goes on, and a later call finds its result */
+  /** Returns the value, or null after `waitMs`; the read continues for later calls. */
   async getWithin(waitMs: number, key: string, read: Read<T>): Promise<T | null> {
     const value = this.#cache.fetch(key, { context: read }) as Promise<T>;
     let timer: NodeJS.Timeout | undefined;

@@ -1,3 +1,6 @@
-/** A `…:manage` scope implies its `…:read` (contract 10, tokens: "Scopes"). */
+/**
+ * Returns whether `held` includes the scope; `…:manage` implies `…:read` (contract 10, tokens:
+ * "Scopes").
+ */
 export const grants = (held: readonly string[], scope: string): boolean =>
   held.includes(scope) || (scope.endsWith(':read') && held.includes(scope.replace(/:read$/, ':manage')));

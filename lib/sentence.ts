@@ -1,13 +1,12 @@
 /**
- * Faults of fields are fragments at the interface (`is required`, `must be a number`); people read whole sentences.
- * Pure.
+ * Field errors are fragments in the API (`is required`, `must be a number`); pages show sentences.
  */
 
 const PREDICATE = /^(?:is|are|must|may|cannot|can|has|have|holds|names|needs)\b/;
 
 /**
- * `sentenceOf('is required', 'Reason')` → `Reason is required.`; a text that says its subject itself only gets its
- * capital letter and its full stop.
+ * Formats `is required`, `Reason` → `Reason is required.`; a text with its own subject only gets a
+ * capital letter and period.
  */
 export function formatSentence(fragment: string, subject = 'This'): string {
   const text = fragment.trim().replaceAll('`', '');

@@ -1,52 +1,49 @@
 /**
- * One reading of something large, shared by all who ask. While it is quick every question gets a reading that began
- * after it, so that a caller sees its own change. A slow one is cached for a while, and the next one is begun before it
- * is too old, so that only the first of many callers waits.
+ * Cache of one large read, shared by concurrent callers. Fast reads begin after each call, which
+ * thus sees its own changes. Slow results are cached and refreshed early, so only the first caller
+ * waits.
  */
 import { LRUCache } from 'lru-cache';
 import { SingleFlight } from './single-flight.js';
 
 export interface ReadingOptions<T> {
-  /** How old a slow reading may be when it is given out, counted from its beginning, in ms. */
+  /** Maximum age of a slow result, from the start of its read, in ms. */
   maxAgeMs: number;
-  /** A reading that took no longer is quick, in ms. */
+  /** Maximum duration of a fast read, in ms. */
   quickMs?: number;
-  /** So is one of which this holds, however busy the machine was. */
+  /** Marks a result as fast, regardless of load. */
   isSmall?: (value: T) => boolean;
-  /** Milliseconds that never go back. */
   monotonic: () => number;
 }
 
 interface Reading<T> {
   value: T;
-  /** When the next one is begun. */
+  /** Start of the next read. */
   refreshAt: number;
 }
 
-/** The next reading begins so many times what the last one took before that is too old. */
+/** Refreshes this many read durations before expiry. */
 const AHEAD = 2;
 
-/** One for each of many keys: of each project, what is counted there. */
+/** A coalesced cache per key, for example per project. */
 export class KeyedCoalescedCache<T> {
   readonly #slow: LRUCache<string, Reading<T>>;
   readonly #flight = new SingleFlight<T>();
 
-  /** @param max keys that are cached */
   constructor(
     max: number,
     private readonly options: ReadingOptions<T>,
   ) {
     const { maxAgeMs: ttl, monotonic } = options;
-    // An idle process holds no copy. lru-cache takes a start at 0 for none.
+    // Autopurge frees idle copies. lru-cache treats a start at 0 as none.
     this.#slow = new LRUCache({ max, ttl, ttlAutopurge: true, ttlResolution: 0, perf: { now: () => monotonic() + 1 } });
   }
 
-  /** @param read of this key, always the same */
   take(key: string, read: () => Promise<T>): Promise<T> {
     const call = (): Promise<T> => this.#read(key, read);
     const slow = this.#slow.get(key);
     if (slow === undefined) return this.#flight.fresh(key, call);
-    // What fails is asked again by the next caller, who learns of it.
+    // After a failed refresh, the next caller retries and gets the error.
     if (this.options.monotonic() > slow.refreshAt) this.#flight.share(key, call).catch(() => this.#slow.delete(key));
     return Promise.resolve(slow.value);
   }

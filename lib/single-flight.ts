@@ -1,6 +1,6 @@
 /**
- * One call at a time per key, shared by all who ask. Own code: memoizing libraries share the call under way, but none
- * offers an answer that is sure to be younger than the question.
+ * Coalesces concurrent calls per key. Unlike memoizing libraries, it offers results that are
+ * certainly newer than the request.
  */
 
 interface Flight<T> {
@@ -11,12 +11,12 @@ interface Flight<T> {
 export class SingleFlight<T> {
   readonly #flights = new Map<string, Flight<T>>();
 
-  /** The call under way for `key`, or a new one: its answer may be of a moment before the question. */
+  /** Returns the active call of `key` or starts one; it may have begun before this request. */
   share(key: string, call: () => Promise<T>): Promise<T> {
     return this.#flights.get(key)?.running ?? this.#start(key, call);
   }
 
-  /** A call that begins after this question. All who ask while one runs share the next one. */
+  /** Returns a call that begins after this request; requests during one share the next. */
   fresh(key: string, call: () => Promise<T>): Promise<T> {
     const flight = this.#flights.get(key);
     if (flight === undefined) return this.#start(key, call);

@@ -1,16 +1,16 @@
 /**
- * For how long others' marks in the store have stayed the same, by the monotonic clock of the process that looks: the
- * clocks of two machines differ, so a time written into a mark says nothing about its age.
+ * Measures how long other processes' marks in the store have been unchanged, by the local monotonic
+ * clock, because clocks of machines differ.
  */
 export class StalenessTracker {
-  /** Mark → when it was seen first, as of the last complete round. */
+  /** Mark → first seen, as of the last complete round. */
   #seen = new Map<string, number>();
 
-  /** @param now monotonic milliseconds */
   constructor(private readonly now: () => number) {}
 
   /**
-   * A look at every mark. Those that it does not meet are forgotten when it ends; one that breaks off forgets nothing.
+   * Starts a check of all marks. Its end forgets marks that were not seen; an aborted round forgets
+   * none.
    */
   round(): StalenessRound {
     const seen = new Map<string, number>();
@@ -28,8 +28,8 @@ export class StalenessTracker {
 
 export interface StalenessRound {
   /**
-   * Milliseconds since the mark was seen first; 0 for a new one.
-   * @param mark its text, another one after each change
+   * Returns milliseconds since the mark was first seen; 0: new.
+   * @param mark text that changes with each update
    */
   ageMs(mark: string): number;
   end(): void;

@@ -1,9 +1,8 @@
 /**
- * Whether a store was away, full or read-only, told by the names of its errors: plugins may throw their own with one as
- * the cause.
+ * Detects unavailable, full or read-only stores by error name, because plugins may wrap or rethrow
+ * them.
  */
 const NAMES = new Set(['StoreUnavailable', 'StoreFull', 'DiskFull', 'DiskUnwritable']);
-/** Causes that are looked at, the error itself included. */
 const DEPTH = 5;
 
 export function isStoreFault(thrown: unknown): boolean {

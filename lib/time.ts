@@ -1,4 +1,7 @@
-/** Instants as text and lengths of time in milliseconds. A store compares text, so every instant has one spelling. */
+/**
+ * Times as text with one spelling per instant, because stores compare text; durations in
+ * milliseconds.
+ */
 
 export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60 * SECOND_MS;
@@ -7,28 +10,32 @@ export const DAY_MS = 24 * HOUR_MS;
 
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt ](?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
-/** RFC 3339 in UTC with milliseconds and `Z` (contract 00, names). @param ms since the epoch @throws RangeError */
+/**
+ * Formats RFC 3339 UTC with milliseconds and `Z` (contract 00, names).
+ * @param ms since the epoch
+ * @throws RangeError
+ */
 export const isoOf = (ms: number): string => new Date(ms).toISOString();
 
-/** `2026-11-20`, the day in UTC. @param ms since the epoch */
+/** Formats the UTC day: `2026-11-20`. @param ms since the epoch */
 export const dayOf = (ms: number): string => isoOf(ms).slice(0, 10);
 
-/** The day that a text begins with. JavaScript reads `30 Feb 2026` too, and its 30 February is 2 March. */
+/** Leading day; JavaScript also parses `30 Feb 2026`. */
 const DATE = /^\d{4}-\d\d-\d\d(?=$|[Tt ])/;
-/** Days that every month has. */
+/** Every month has these days. */
 const SHORTEST_MONTH = 28;
 
-/** Whether `text` is an RFC 3339 timestamp with a time zone that names a real day and time. */
+/** Returns whether `text` is a valid RFC 3339 timestamp with time zone. */
 export const isTimestamp = (text: string): boolean =>
   RFC_3339.test(text) && !Number.isNaN(Date.parse(text)) && isDay(text.slice(0, 'yyyy-mm-dd'.length));
 
-/** JavaScript reads 30 February as 2 March. @param date `2026-02-28` */
+/** JavaScript reads February 30 as March 2. @param date `2026-02-28` */
 const isDay = (date: string): boolean =>
   Number(date.slice(-2)) <= SHORTEST_MONTH || dayOf(Date.parse(`${date}T00:00:00Z`)) === date;
 
 /**
- * The one spelling of a time that begins with its day (`2026-11-20`), with any offset; null for any other text, and for
- * a day that no month has. It reads more than RFC 3339 (a bare day, for one), as a filter of a list does.
+ * Normalizes a time that starts with its day (`2026-11-20`), with any offset or none; null for
+ * other text and invalid days. More lenient than RFC 3339, for list filters.
  */
 export function normalizeTime(text: string): string | null {
   const ms = Date.parse(text);

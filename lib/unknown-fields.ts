@@ -1,9 +1,8 @@
 /**
- * Names in a body that its schema does not know: ignored, and told in `warnings` of the answer, so that a typing
- * mistake is seen (contract 00, envelope). Reads joi's `describe()`. Maps whose names are the caller's own are left
- * alone. Elements of a list that are judged later, one by one, say in a meta `fields` what they may hold. An object
- * with a meta `judged_elsewhere` has its fields told by whoever knows them; names that the reader of the body took out
- * are told here.
+ * Lists unknown names in a body for `warnings` (contract 00, envelope), by joi's `describe()`. Maps
+ * with free names are skipped. Lists validated per element declare members in a meta `fields`.
+ * Objects with a meta `judged_elsewhere` are checked elsewhere, except for names dropped by the
+ * body parser.
  */
 export interface DescribedFields {
   type?: string;
@@ -15,12 +14,12 @@ export interface DescribedFields {
   metas?: readonly { fields?: DescribedFields; judged_elsewhere?: boolean }[];
 }
 
-/** Sentences in one answer. */
+/** Warnings per response. */
 const MAX_LISTED_FIELDS = 10;
 const MAX_NAME_LENGTH = 100;
 const AND_MORE = 'further fields are no fields of this call';
 
-/** A caller's name as it is shown: bad characters could forge a line of a log, or a sentence of ours. */
+/** Returns a displayable name; control characters could forge log lines or messages. */
 export const cleanName = (name: string): string =>
   name.slice(0, MAX_NAME_LENGTH).replaceAll(/[\p{C}\p{Z}]/gu, '\ufffd');
 
@@ -39,7 +38,7 @@ class Walk {
     else this.#object(one, value as Record<string, unknown>, path);
   }
 
-  /** Null: nothing says which fields it may have. */
+  /** Null: the allowed fields are unknown. */
   #branch(described: DescribedFields, isList: boolean): DescribedFields | null {
     const fits = ({ type }: DescribedFields): boolean => type === (isList ? 'array' : 'object');
     if (described.type !== 'alternatives') return fits(described) ? described : null;
@@ -73,7 +72,7 @@ class Walk {
   }
 }
 
-/** @param dropped names that the reader of the body took out of this object */
+/** @param dropped names that the body parser removed from this object */
 export function listUnknownFields(
   described: DescribedFields,
   body: unknown,

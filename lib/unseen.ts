@@ -1,7 +1,7 @@
 /**
- * Characters that no reader sees: bidirectional controls, zero-width and other format characters, fillers. They turn
- * `gnp.exe` into `exe.png`, make two names look equal, and stand inside a secret so that no pattern finds it. Pure,
- * linear.
+ * Invisible characters: bidirectional controls, zero-width and other format characters, fillers.
+ * They disguise `gnp.exe` as `exe.png`, make names look equal, and hide secrets from patterns.
+ * Linear.
  */
 type Range = readonly [first: number, last: number];
 
@@ -20,7 +20,7 @@ const UNSEEN_RANGES: readonly Range[] = [
   [0xffa0, 0xffa0],
   [0xfff0, 0xfffb],
 ];
-/** Controls that no text is laid out by, and selectors of a variant: mostly harmless, and not seen either. */
+/** Control characters and variation selectors: mostly harmless, but invisible. */
 const SILENT_RANGES: readonly Range[] = [
   [0x0, 0x8],
   [0xe, 0x1a],
@@ -29,12 +29,12 @@ const SILENT_RANGES: readonly Range[] = [
   [0x180b, 0x180f],
   [0xfe00, 0xfe0f],
 ];
-/** Full-width forms of the ASCII characters, in the same order. */
+/** Full-width ASCII, in the same order. */
 const WIDE: Range = [0xff01, 0xff5e];
 const WIDE_OFFSET = 0xfee0;
-/** The tags, U+E0000 to U+E0FFF, begin with one of these in UTF-16. */
+/** High surrogates of the tags, U+E0000 to U+E0FFF. */
 const TAG_HALVES: Range = [0xdb40, 0xdb43];
-/** So do formats of shorthand and of music. */
+/** High surrogates of shorthand and musical formats. */
 const SHORTHAND_HALF = 0xd82f;
 const MUSIC_HALF = 0xd834;
 const ESCAPE = 0x1b;
@@ -43,12 +43,12 @@ const unit = (code: number): string => `\\u${code.toString(16).padStart(4, '0')}
 const classOf = (ranges: readonly Range[]): string =>
   ranges.map(([first, last]) => `${unit(first)}-${unit(last)}`).join('');
 
-/** For a class of a pattern: those of the basic plane. */
+/** Character class content for the basic plane. */
 export const UNSEEN = classOf(UNSEEN_RANGES);
 
-/** The same and the tags, for a class of a pattern that goes by characters. */
+/** With tags, for `u` patterns. */
 export const UNSEEN_CHARACTERS = `${UNSEEN}\\u{e0000}-\\u{e0fff}`;
-/** The joiner inside one emoji is seen as that emoji. */
+/** A joiner within an emoji is visible as the emoji. */
 export const EMOJI_JOINER =
   '(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d(?=\\p{Extended_Pictographic})';
 const EACH_UNSEEN = new RegExp(`(${EMOJI_JOINER})|[${UNSEEN_CHARACTERS}]`, 'gu');
@@ -57,11 +57,11 @@ const EACH_UNSEEN = new RegExp(`(${EMOJI_JOINER})|[${UNSEEN_CHARACTERS}]`, 'gu')
 export const formatUnseenMark = (character: string): string =>
   `[U+${(character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')}]`;
 
-/** The text with each unseen character as `[U+202E]`. */
+/** Marks each invisible character as `[U+202E]`. */
 export const markUnseen = (text: string): string =>
   text.replace(EACH_UNSEEN, (found, joiner: string | undefined) => joiner ?? formatUnseenMark(found));
 
-/** A terminal's sequence, colours above all, or its beginning. */
+/** Terminal escape sequence, or its beginning. */
 const SEQUENCE = `${unit(ESCAPE)}(?:\\[[0-9;?]{0,32}[A-Za-z])?`;
 const PAIRS = [
   `[${classOf([TAG_HALVES])}][\\udc00-\\udfff]`,
@@ -71,10 +71,7 @@ const PAIRS = [
 const EACH_GONE = new RegExp(`[${UNSEEN}${classOf(SILENT_RANGES)}]|${PAIRS}|${SEQUENCE}`, 'g');
 const EACH_WIDE = new RegExp(`[${classOf([WIDE])}]`, 'g');
 
-/**
- * 1 at each code unit that may be one of them: every text that comes in is looked through, ten times as fast as by a
- * pattern.
- */
+/** Flags per code unit; much faster than a pattern on the texts of every call. */
 const NOTICED = new Uint8Array(0x10000);
 const SINGLE = [SHORTHAND_HALF, MUSIC_HALF, ESCAPE].map((code): Range => [code, code]);
 for (const [first, last] of [...UNSEEN_RANGES, ...SILENT_RANGES, WIDE, TAG_HALVES, ...SINGLE])
@@ -86,8 +83,8 @@ function isNoticed(text: string): boolean {
 }
 
 /**
- * The text as a reader takes it in: without what is not seen, full-width letters as letters. The very same text where
- * nothing changes.
+ * Returns the text as displayed: no invisible characters, full-width letters as ASCII; the same
+ * text if unchanged.
  */
 export function toSeenText(text: string): string {
   if (!isNoticed(text)) return text;
@@ -97,19 +94,19 @@ export function toSeenText(text: string): string {
 }
 
 const ASCII = /^[\u0020-\u007e\t\r\n]*$/;
-/** A character of another script stands for so many letters at most: `㎑` is `kHz`. */
+/** Maximum letters per character: `㎑` is `kHz`. */
 const MAX_LETTERS_PER_CHARACTER = 3;
 
-/** Whether a reader may copy so many letters out of the text. */
+/** Returns whether a reader could copy this many letters from the text. */
 export const mayHoldLetters = (text: string, count: number): boolean =>
   text.length >= count || (text.length * MAX_LETTERS_PER_CHARACTER >= count && !ASCII.test(text));
 
-/** The end of a line, with what editors and mails put around it: blanks, marks of a quotation. */
+/** Line end with surrounding blanks and quote marks of editors and mail. */
 const LINE_END = /[ \t]{0,100}(?:\r\n?|[\n\u0085\u2028\u2029])[ \t>|]{0,100}/g;
 
 /**
- * The forms in which a reader may copy letters out of the text: as it is seen, with letters of other shapes
- * (mathematical, circled, raised) as letters, and with what ends a line taken away. Each form is linear in the text.
+ * Lists the forms in which a reader may copy letters: as displayed, with letter variants
+ * (mathematical, circled, superscript) normalized, and without line ends. Linear.
  */
 export function listCopiedForms(text: string): string[] {
   const seen = ASCII.test(text) ? text : toSeenText(toSeenText(text).normalize('NFKC'));

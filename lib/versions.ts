@@ -1,24 +1,26 @@
 /**
- * Versions as releases, agents and packagers name them (contract 40, versions). Pure, no dependencies.
- *
- * Segments are compared as texts of digits: a number would lose precision beyond 2^53 and make two versions equal.
+ * Versions of releases, agents and packagers (contract 40, versions). Segments are compared as
+ * digit strings, because numbers lose precision beyond 2^53.
  */
 
 const VERSION = /^\d+(\.\d+){0,5}(-[0-9A-Za-z.-]{1,40})?$/;
 const DIGITS = /^\d+$/;
 
-/** Within contract 40's grammar: one to six numeric segments of any length, and a suffix of up to 40 characters. */
+/**
+ * Returns whether the text fits contract 40's grammar: one to six numeric segments, and a suffix of
+ * up to 40 characters.
+ */
 export const isVersion = (text: string): boolean => VERSION.test(text) && !text.endsWith('\n');
 
 /**
- * Returns a version without its build metadata: `1.2.3` for `1.2.3+0a1b2c3`. A `+` in a query that was not escaped
- * arrives as a space.
+ * Removes build metadata: `1.2.3` for `1.2.3+0a1b2c3`. An unescaped `+` in a query arrives as a
+ * space.
  */
 export const stripBuildMetadata = (text: string): string => text.replace(/[+ ][0-9A-Za-z.-]+$/, '');
 
 /**
- * Below 0, 0 or above 0: numerically per segment, missing segments 0, a suffix below the plain version, two suffixes as
- * in SemVer (contract 40). Both must be versions.
+ * Compares per numeric segment, missing ones 0; a suffix sorts below none, suffixes as in SemVer
+ * (contract 40). Both must be versions.
  */
 export function compareVersions(a: string, b: string): number {
   const left = parts(a);
@@ -32,10 +34,10 @@ export function compareVersions(a: string, b: string): number {
   return compareSuffixes(left.suffix, right.suffix);
 }
 
-/** The same version in whatever spelling: `1.2` and `1.2.0`. Both must be versions. */
+/** Compares ignoring spelling: `1.2` equals `1.2.0`. Both must be versions. */
 export const sameVersion = (a: string, b: string): boolean => compareVersions(a, b) === 0;
 
-/** The one spelling of equal versions, for look-ups by text: `01.2.0` → `1.2`. Must be a version. */
+/** Returns the canonical spelling, for lookups: `01.2.0` → `1.2`. Must be a version. */
 export function normalizeVersion(version: string): string {
   const { segments, suffix } = parts(version);
   const short = segments.map((digits) => significant(digits) || '0');
@@ -44,19 +46,18 @@ export function normalizeVersion(version: string): string {
 }
 
 export interface NamedVersion {
-  /** Without prefix and `v`, with its metadata. Empty: the text names none. */
+  /** Without prefix and `v`, with metadata. Empty: no version. */
   name: string;
-  /** Within contract 40's grammar, without metadata; null: outside it. */
+  /** In contract 40's grammar without metadata, or null. */
   version: string | null;
-  /** Numeric build metadata, such as `388`; null: none, or not numeric. */
+  /** Numeric build metadata such as `388`, or null. */
   number: string | null;
 }
 
 /**
- * Versions as clients name them (contract 20, Amendments): one rule for reports, sessions, releases, fixes, feedback,
- * OTLP and commits. A product prefix (`shop@`) and a leading `v` are dropped. Build metadata (`+388`) decides only
- * between otherwise equal versions, and only where it is numeric on both sides. Text outside the grammar of versions,
- * such as a commit id, equals itself alone.
+ * Versions as clients name them everywhere (contract 20, Amendments). A product prefix (`shop@`)
+ * and a leading `v` are dropped. Build metadata (`+388`) only decides between equal versions if
+ * numeric on both sides. Other text, such as a commit id, equals only itself.
  */
 const METADATA = /^([^+]+)\+([0-9A-Za-z.-]+)$/;
 const NUMERIC = /^\d+(?:\.\d+){0,5}$/;
@@ -72,16 +73,19 @@ export function readVersion(given: string): NamedVersion {
   return { name, version, number: version !== null && NUMERIC.test(metadata) ? metadata : null };
 }
 
-/** Without prefix and `v`: `1.4.2+388` of `shop@v1.4.2+388`. */
+/** Removes prefix and `v`: `1.4.2+388` of `shop@v1.4.2+388`. */
 export const versionName = (given: string): string => readVersion(given).name;
 
-/** One text for equal versions, for lookups: `1.4` of `v1.4.0+388`. Text outside the grammar stays as it is. */
+/**
+ * Returns one text for equal versions, for lookups: `1.4` of `v1.4.0+388`. Other text stays
+ * unchanged.
+ */
 export function getVersionIdentity(given: string): string {
   const { name, version } = readVersion(given);
   return version === null ? name : normalizeVersion(version);
 }
 
-/** Below 0, 0 or above 0; null: the two cannot be compared, because one is outside the grammar. */
+/** Compares two versions; null when one is outside the grammar. */
 export function compareNamedVersions(a: string, b: string): number | null {
   const left = readVersion(a);
   const right = readVersion(b);
@@ -105,7 +109,7 @@ function compareNumbers(a: string, b: string): number {
   return left.length === right.length ? compareTexts(left, right) : left.length - right.length;
 }
 
-/** Without leading zeros; zero is the empty text. */
+/** Zero becomes the empty text. */
 function significant(digits: string): string {
   let start = 0;
   while (digits[start] === '0') start++;
@@ -114,7 +118,7 @@ function significant(digits: string): string {
 
 const compareTexts = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
-/** SemVer 2.0.0, 11.4: numbers below words, and a list below the longer one that it begins. */
+/** SemVer 2.0.0, 11.4: numbers below words, a list below a longer one with that prefix. */
 function compareSuffixes(a: string, b: string): number {
   const left = a.split('.');
   const right = b.split('.');

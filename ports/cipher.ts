@@ -1,9 +1,12 @@
-/** Secrets at rest, under the data key (`security.data_key`). */
+/** Encrypts secrets at rest with the data key (`security.data_key`). */
 export interface Cipher {
-  /** AES-256-GCM; the purpose is bound into the text, so a sealed TOTP secret is no webhook secret. */
+  /**
+   * Encrypts with AES-256-GCM. The purpose is authenticated: a sealed TOTP secret does not open as
+   * a webhook secret.
+   */
   seal(plain: string, purpose: string): string;
-  /** @throws Error when the text was sealed with another key or for another purpose. */
+  /** @throws Error when the key or the purpose differs */
   open(sealed: string, purpose: string): string;
-  /** A MAC key for one purpose, derived from the data key: equal in every process that shares it. */
+  /** Derives a MAC key for a purpose, the same in every process with that data key. */
   derive(purpose: string): Buffer;
 }

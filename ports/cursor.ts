@@ -1,16 +1,16 @@
 /**
- * Keyset cursors: the sort values of the last row of a page, opaque to clients. A cursor names its sort, so that one
- * made for another list is refused rather than answered with the wrong rows.
+ * Keyset cursors: the sort values of a page's last row, opaque to clients. A cursor names its sort,
+ * so that a cursor of another list is rejected.
  */
 import { compareDocs, toTotalSort, getPathValue } from './document.js';
 import { InvalidCursor, type Condition, type Doc, type Filter, type Page, type Scalar, type Sort } from './store.js';
 
 const name = (sort: Sort): string => sort.map(([path, order]) => (order === 'asc' ? '+' : '-') + path).join();
 
-/** A sort value may be long text; a URL much longer than this does not arrive anyway. */
+/** Longer URLs do not arrive anyway. */
 const MAX_LENGTH = 16_384;
 
-/** @throws TypeError when a sort key holds an object or an array: a programming error. */
+/** Encodes the cursor after `doc`. @throws TypeError for an object or array in a sort key */
 export function encodeCursor(sort: Sort, doc: Doc): string {
   const total = toTotalSort(sort);
   const values = total.map(([path]) => getPathValue(doc, path));
@@ -18,7 +18,10 @@ export function encodeCursor(sort: Sort, doc: Doc): string {
   return encodeCursorAfter(sort, values);
 }
 
-/** @param values of the last row, in the order of `toTotalSort(sort)` */
+/**
+ * Encodes the cursor after these values.
+ * @param values of the last row, in the order of `toTotalSort(sort)`
+ */
 export const encodeCursorAfter = (sort: Sort, values: readonly Scalar[]): string =>
   Buffer.from(JSON.stringify([name(toTotalSort(sort)), ...values])).toString('base64url');
 
@@ -26,7 +29,7 @@ function isScalar(value: unknown): value is Scalar {
   return value === null || ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-/** The sort values in the cursor, in the order of `toTotalSort(sort)`. @throws InvalidCursor */
+/** Decodes the sort values, in the order of `toTotalSort(sort)`. @throws InvalidCursor */
 export function decodeCursor(sort: Sort, cursor: string): Scalar[] {
   const total = toTotalSort(sort);
   let parsed: unknown;
@@ -42,13 +45,13 @@ export function decodeCursor(sort: Sort, cursor: string): Scalar[] {
   return values;
 }
 
-/** How many items a page holds. @throws TypeError outside 1 to 1,000 */
+/** Returns the page size. @throws TypeError outside 1 to 1,000 */
 export function resolvePageLimit(limit = 50): number {
   if (!Number.isInteger(limit) || limit < 1 || limit > 1000) throw new TypeError(`limit ${limit} is not 1 to 1000`);
   return limit;
 }
 
-/** A page from its first `limit` + 1 documents: the one more shows that there is a next page. */
+/** Builds a page from `limit` + 1 documents; the extra one indicates a next page. */
 export function toPage<T extends Doc>(sort: Sort, docs: T[], limit: number): Page<T> {
   if (docs.length <= limit) return { items: docs, next: null };
   const items = docs.slice(0, limit);
@@ -56,8 +59,8 @@ export function toPage<T extends Doc>(sort: Sort, docs: T[], limit: number): Pag
 }
 
 /**
- * One page of several queries with the same sort and cursor, whose filters exclude each other.
- * @param found what each of them found, of `limit` + 1 documents
+ * Merges queries with equal sort and cursor and disjoint filters.
+ * @param found `limit` + 1 documents of each query
  */
 export function mergedPage<T extends Doc>(sort: Sort, found: readonly (readonly T[])[], limit: number): Page<T> {
   const first = found.flat().toSorted(compareDocs(toTotalSort(sort)));
@@ -65,10 +68,12 @@ export function mergedPage<T extends Doc>(sort: Sort, found: readonly (readonly 
 }
 
 /**
- * The rows after `values` as consecutive stretches of the sorted list: the rows equal in all keys but the last come
- * first, then those equal in all but the last two, … Each is a plain index range, so an adapter reads them one after
- * the other until the page is full. Rejected: one filter with an `or` (planners walk such a list from its start).
- * Null sorts first: after null ascending comes what is present; descending, null comes after every value.
+ * Returns the rows after `values` as consecutive index ranges: first rows equal in all keys but the
+ * last, then in all but the last two, and so on. An adapter reads them in turn until the page is
+ * full.
+ *
+ * A single `or` filter would make planners scan the list from its start. Null sorts first:
+ * ascending, present values follow it; descending, it comes last.
  */
 export function toAfterFilters(sort: Sort, values: readonly Scalar[]): Filter[] {
   const total = toTotalSort(sort);

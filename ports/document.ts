@@ -1,7 +1,6 @@
 /**
- * The meaning of DocumentStore's filters, updates and order, as pure functions. The memory and SQLite adapters run
- * them; the MongoDB adapter's translation is tested against them. Rejected: letting every adapter define its own
- * edges.
+ * Reference semantics of DocumentStore's filters, updates and order. The memory and SQLite adapters
+ * run these functions; the MongoDB translation is tested against them.
  */
 import {
   PATH,
@@ -17,13 +16,13 @@ import {
 type Operators = Exclude<Condition, Scalar>;
 type Tree = { [key: string]: Json | undefined };
 
-/** @throws TypeError on a path that is not a plain field path: a programming error, never a user's. */
+/** Returns a valid field path. @throws TypeError otherwise, a programming error */
 export function checkPath(path: string): string {
   if (!PATH.test(path)) throw new TypeError(`not a field path: ${JSON.stringify(path)}`);
   return path;
 }
 
-/** The value at `path`, with missing as null. */
+/** Returns the value at `path`; null when missing. */
 export function getPathValue(doc: object, path: string): Json {
   if (!path.includes('.')) return Object.hasOwn(doc, path) ? ((doc as Tree)[path] ?? null) : null;
   let at: Json | undefined = doc as Tree;
@@ -35,7 +34,7 @@ export function getPathValue(doc: object, path: string): Json {
   return at;
 }
 
-/** Order of text by code point (UTF-8 byte order), which JavaScript's `<` is not beyond U+FFFF. */
+/** Compares text by code point (UTF-8 byte order); JavaScript's `<` compares UTF-16 units. */
 export function compareText(a: string, b: string): number {
   if (a === b) return 0;
   const length = Math.min(a.length, b.length);
@@ -43,7 +42,7 @@ export function compareText(a: string, b: string): number {
     let x = a.charCodeAt(i);
     let y = b.charCodeAt(i);
     if (x === y) continue;
-    // A surrogate is half of a code point above U+FFFF, so it sorts above every other unit.
+    // Surrogates encode code points above U+FFFF, so they sort above every other unit.
     if (x >= 0xd800 && x <= 0xdfff) x += 0x10000;
     if (y >= 0xd800 && y <= 0xdfff) y += 0x10000;
     return x - y;
@@ -51,7 +50,7 @@ export function compareText(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** null < numbers < text < objects and arrays (equal among themselves) < booleans. */
+/** null < numbers < text < objects and arrays (equal to each other) < booleans. */
 function rank(value: Json): number {
   if (value === null) return 0;
   if (typeof value === 'number') return 1;
@@ -59,7 +58,7 @@ function rank(value: Json): number {
   return typeof value === 'boolean' ? 4 : 3;
 }
 
-/** Order of two values in a sort. */
+/** Compares two values for sorting. */
 export function compareValues(a: Json, b: Json): number {
   const difference = rank(a) - rank(b);
   if (difference !== 0) return difference;
@@ -70,9 +69,8 @@ export function compareValues(a: Json, b: Json): number {
 }
 
 /**
- * `sort` with `id` appended in the last key's direction: a total order. Keys after `id` decide nothing and are left
- * out.
- * @throws TypeError on a path that is none
+ * Appends `id` in the last key's direction, which makes the order total. Drops keys after `id`.
+ * @throws TypeError for an invalid path
  */
 export function toTotalSort(sort: Sort = []): Sort {
   for (const [path] of sort) checkPath(path);
@@ -117,7 +115,8 @@ function holds(value: Json, condition: Condition): boolean {
 }
 
 /**
- * The filters of an `or`; an empty list matches nothing. @throws TypeError when it is no list, or holds another `or`.
+ * Returns the filters of an `or`; an empty list matches nothing.
+ * @throws TypeError when it is not a list or contains another `or`
  */
 export function listOrFilters(or: Filter[string]): readonly Filter[] {
   if (!Array.isArray(or)) throw new TypeError('an or holds a list of filters');
@@ -136,8 +135,8 @@ export function matches(doc: Doc, filter: Filter = {}): boolean {
 }
 
 /**
- * Writes `value` at `path`, creating objects on the way.
- * @throws TypeError when something other than an object is in the way (null too: MongoDB cannot write through it).
+ * Writes `value` at `path` and creates missing objects.
+ * @throws TypeError when a parent is not an object (null included, as in MongoDB)
  */
 function write(doc: Tree, path: string, value: Json): void {
   const keys = checkPath(path).split('.');
@@ -160,7 +159,10 @@ function erase(doc: Tree, path: string): void {
   if (at !== null && typeof at === 'object' && !Array.isArray(at)) delete at[last];
 }
 
-/** What is at `path`, or undefined when missing. @throws TypeError when it is not what the operator works on. */
+/**
+ * Returns the value at `path`, or undefined.
+ * @throws TypeError when the operator does not apply
+ */
 function current<V extends Json>(
   doc: Tree,
   path: string,
@@ -181,17 +183,16 @@ const isComparable = (value: Json): value is string | number => typeof value ===
 const isComparableOrNull = (value: Json): value is string | number | null => value === null || isComparable(value);
 
 /**
- * The value that a unique index over `path` holds for `doc`; undefined when missing. @throws TypeError on null and
- * the like
+ * Returns the unique index value of `doc`; undefined when missing.
+ * @throws TypeError for null and other unsupported values
  */
 export function getUniqueValue(doc: Doc, path: string): string | number | undefined {
   return current(doc as unknown as Tree, path, isComparable, 'text or a number');
 }
 
 /**
- * Applies `update` (see `toPlainUpdate`) to `doc` in place and returns it. `doc` must be the caller's own copy, and
- * `update` one that nothing else holds: its values become part of the document.
- * @throws TypeError when a field does not hold what the operator works on; nothing may be stored then.
+ * Applies `update` (see `toPlainUpdate`) to `doc` in place and returns it. Neither may be shared.
+ * @throws TypeError when a field does not fit the operator; the document must not be stored then
  */
 export function applyUpdate<T extends Doc>(doc: T, update: Update, created = false): T {
   const tree = doc as unknown as Tree;
@@ -236,8 +237,9 @@ function pulled(element: Json, field: string | undefined, gone: readonly Scalar[
 }
 
 /**
- * The update as adapters run it: an undefined value in `set` is an `unset`, one in `setOnInsert` nothing.
- * @throws TypeError on a path that is none, on `id`, and on paths of which one lies in another (MongoDB refuses those).
+ * Returns the update as adapters run it: undefined values become `unset` in `set` and are dropped
+ * in `setOnInsert`.
+ * @throws TypeError for an invalid path, `id`, or nested paths (as MongoDB)
  */
 export function toPlainUpdate(update: Update): Update {
   const plain = { ...update };
@@ -276,7 +278,7 @@ function checkPaths(update: Update): void {
   }
 }
 
-/** The document that an upsert creates before `update` is applied: the filter's plain equalities. */
+/** Builds the document that an upsert creates before `update` applies: the filter's equalities. */
 export function buildSeed(filter: Filter): Doc {
   const seed: Tree = {};
   for (const [path, condition] of Object.entries(filter)) {
@@ -287,10 +289,7 @@ export function buildSeed(filter: Filter): Doc {
   return seed as unknown as Doc;
 }
 
-/**
- * A document without the field that holds bytes, and these.
- * @throws TypeError when the field holds something else
- */
+/** Separates the bytes field. @throws TypeError when it holds something else */
 export function splitBytes<T extends Doc>(
   doc: T,
   field: string | undefined,
@@ -301,17 +300,14 @@ export function splitBytes<T extends Doc>(
   return { doc: rest as unknown as T, bytes };
 }
 
-/** The opposite of `splitBytes`. */
+/** Reverses `splitBytes`. */
 export const withBytes = <T extends Doc>(doc: T, field: string | undefined, bytes: Uint8Array | null | undefined): T =>
   field === undefined || bytes === null || bytes === undefined ? doc : { ...doc, [field]: bytes };
 
-/** A lone surrogate as JSON.stringify writes it, after any number of escaped backslashes. */
+/** A lone surrogate as JSON.stringify escapes it, after any number of escaped backslashes. */
 const LONE_SURROGATE = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
 
-/**
- * JSON text of a value, as every adapter stores it: undefined fields left out, lone surrogates (which UTF-8 cannot
- * hold) replaced by U+FFFD.
- */
+/** Formats a value for storage: undefined fields omitted, lone surrogates replaced by U+FFFD. */
 export function stringifyJson(value: unknown): string {
   const text = JSON.stringify(value);
   return text.includes('\\ud') ? text.replace(LONE_SURROGATE, '$1\\ufffd') : text;

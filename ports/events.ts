@@ -1,37 +1,43 @@
 /**
- * Domain events, typed, in process. Each listener is isolated: one that throws never reaches its neighbour.
+ * In-process domain events; a failing listener does not affect others.
  *
- * Durability is the producer's: the event is kept in the changed document (an `outbox` element with its id) in the same
- * atomic write as the change, is emitted afterwards, and leaves the document when `emit` answers true. A reconciler
- * emits again what a crash left behind, with the same id; durable listeners are idempotent by that id.
+ * Producers ensure durability: the event is written atomically with the change as an `outbox`
+ * element and removed when `emit` returns true. A reconciler re-emits leftovers with the same id,
+ * by which durable listeners are idempotent.
  */
 import type { EventType } from './token.js';
 
 export interface DomainEvent<T = unknown> {
-  /** `evt_<uuidv7>`; the same on every repeat. */
+  /** `evt_<uuidv7>`; unchanged in repeats. */
   id: string;
   event: string;
-  /** When the change happened; RFC 3339 UTC. */
+  /** Time of the change, RFC 3339 UTC. */
   timestamp: string;
   project_slug: string | null;
   data: T;
 }
 
 export interface ListenSpec<T = unknown> {
-  /** An event name, or `*`. */
+  /** Event name, or `*`. */
   event: string;
-  /** A durable listener stores the event before it returns; its failure keeps the event in the producer's outbox. */
+  /**
+   * Durable listeners store the event before returning; their failure keeps it in the producer's
+   * outbox.
+   */
   durable?: boolean;
   handle(event: DomainEvent<T>): Promise<void> | void;
 }
 
 export interface EventBus {
   on(owner: string, listener: ListenSpec): void;
-  /** Resolves when every listener has finished. False when a durable one failed: emit it again later. Never throws. */
+  /**
+   * Emits an event; resolves when every listener has finished. Never throws.
+   * @returns false when a durable listener failed: emit again later
+   */
   emit<T>(event: DomainEvent<T>): Promise<boolean>;
 }
 
-/** A listener whose `handle` is typed by the event. */
+/** Creates a listener with a typed `handle`. */
 export function listen<T>(
   { event }: EventType<T>,
   handle: (event: DomainEvent<T>) => Promise<void> | void,

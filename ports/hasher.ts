@@ -1,14 +1,16 @@
-/** Password hashing, off the main thread (bcrypt at cost 12 takes some 200 ms). */
+/** Hashes passwords off the main thread. */
 export interface PasswordHasher {
   /**
-   * bcrypt with the `$2y$` prefix.
+   * Hashes with bcrypt and `$2y$` prefix.
    * @param cost default 12; license keys in access files use 8
-   * @param options `background`: one at a time, and only while no password waits; not refused when there are many
+   * @param options `background`: one at a time, only while no other hash waits; exempt from the
+   *   queue limit
    */
   hash(password: string, cost?: number, options?: { background?: boolean }): Promise<string>;
   /**
-   * Verifies bcrypt (`$2a$`, `$2b$`, `$2y$`) and Argon2 hashes. `rehash` is true when the hash should be replaced:
-   * Argon2, or a cost below 12. `hash` null spends the same time on an account that does not exist and answers false.
+   * Verifies bcrypt (`$2a$`, `$2b$`, `$2y$`) and Argon2 hashes.
+   * @param hash null: fails after the usual time, which hides whether an account exists
+   * @returns `rehash`: replace the hash (Argon2, or a cost below 12)
    */
   verify(password: string, hash: string | null): Promise<{ ok: boolean; rehash: boolean }>;
 }

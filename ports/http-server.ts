@@ -1,4 +1,3 @@
-/** The server that the kernel mounts everything on (ports/http.ts has what is mounted). */
 import type { LiveTokens } from './domain/live-tokens.js';
 import type { StorageSpace } from './domain/health.js';
 import type {
@@ -13,12 +12,12 @@ import type {
 } from './http.js';
 import type { RouteTools } from './tools.js';
 
-/** The web server. Mount first, then start. */
+/** HTTP server; mount first, then start. */
 export interface HttpServer {
   /**
-   * What is wrong with the views, icons and forms of some plugins: each fault in one sentence, with its place and mend.
+   * Finds faults in views, icons and forms, each a sentence with location and fix.
    * @param parts of every plugin
-   * @param plugins ids of those that are judged
+   * @param plugins ids to check
    */
   faults(
     parts: { pages: readonly MountedPage[]; panels: readonly MountedPanel[] },
@@ -28,33 +27,33 @@ export interface HttpServer {
     routes: readonly MountedRoute[];
     pages: readonly MountedPage[];
     panels: readonly MountedPanel[];
-    /** Absent: every host shows all. */
+    /** Absent: every host shows all pages. */
     hosts?: readonly MountedHosts[];
-    /**
-     * Every error code with its status and meaning: another one, or with another status, is a fault. Absent: any is
-     * taken.
-     */
+    /** Error codes with status and meaning; other codes are faults. Absent: any code. */
     codes?: ErrorCodes;
     /** Paths of plugins that do not run: they answer 503, and all below them. Called once the rest is mounted. */
     unavailable?: () => readonly string[];
-    /** Called with a plugin whose part cannot be mounted; the others are. Absent: the mount fails. */
+    /**
+     * Called when a plugin's part cannot be mounted; the others are mounted. Absent: mounting
+     * fails.
+     */
     failed?: (plugin: string, error: unknown) => void;
     authenticator: Authenticator;
-    /** Absent: forms are carried out each time they are sent, and what they make is shown in their answer. */
+    /** Absent: repeated forms run again, and results appear directly in the response. */
     forms?: FormMemory | null;
-    /** Absent: nobody can choose a project in the bar. */
+    /** Absent: no project selection. */
     projects?: ProjectChoices | null;
-    /** Asked by routes with `limits.space`; absent: free space is not watched. */
+    /** Checked by routes with `limits.space`. Absent: free space is not checked. */
     space?: StorageSpace | null;
-    /** Asked about every text that people and agents write; absent: nothing is refused for what it would publish. */
+    /** Checks texts from users and agents. Absent: no text is rejected. */
     liveTokens?: LiveTokens | null;
   }): Promise<void>;
-  /** Listens; answers the address it listens on, `http://127.0.0.1:8080`. */
+  /** Starts listening and returns the URL: `http://127.0.0.1:8080`. */
   start(): Promise<string>;
-  /** Stops listening at once, lets requests finish for `timeoutMs`, then closes. */
+  /** Stops listening, gives requests `timeoutMs` to finish, then closes. */
   stop(timeoutMs: number): Promise<void>;
-  /** OpenAPI 3.1 of the mounted routes. */
+  /** Returns OpenAPI 3.1 of the mounted routes. */
   openapi(): Promise<object>;
-  /** The mounted routes that are tools. */
+  /** Returns the mounted routes that are tools. */
   tools(): RouteTools;
 }

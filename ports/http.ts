@@ -1,6 +1,6 @@
 /**
- * Routes and pages as data, independent of the web server. A plugin returns them; the HTTP adapter mounts them. From
- * the same table come validation, the authorisation matrix, the OpenAPI description and the navigation.
+ * Routes and pages as data, independent of the web server. The HTTP adapter mounts them and derives
+ * validation, authorization, OpenAPI and navigation.
  */
 export type { Access, AccessRule } from './http/access.js';
 export { Answer, created, Reply, text, type Cookie } from './http/answer.js';

@@ -1,4 +1,4 @@
-/** The update agents that `npm run build:agent` made, as they are given to machines (contract 60, installer). */
+/** Downloadable update agents, built by `npm run build:agent` (contract 60, installer). */
 import type { StoredFile } from './release-store.js';
 
 export interface InstallerFile {
@@ -7,16 +7,16 @@ export interface InstallerFile {
   /** `linux-x64` */
   runtime: string;
   kind: string;
-  /** Bytes, as it is run. */
+  /** Uncompressed bytes. */
   size: number;
-  /** Hex, as it is run. */
+  /** Hex, of the uncompressed file. */
   sha256: string;
 }
 
-/** `installer.json`. */
+/** Content of `installer.json`. */
 export interface InstallerManifest {
   schema: 1;
-  /** Of the agents. */
+  /** Agent version. */
   version: string;
   generated_at: string;
   files: readonly InstallerFile[];
@@ -25,13 +25,13 @@ export interface InstallerManifest {
 export type Encoding = 'br' | 'gzip';
 
 export interface Installers {
-  /**
-   * What is being put in place now: some hundred megabytes, and the files that are there need not belong together.
-   * Null: none.
-   */
+  /** Returns the manifest of files that are being replaced now and may be inconsistent, or null. */
   placing(): InstallerManifest | null;
-  /** Null: none has been built. @throws Error when `installer.json` is there and cannot be read as one */
+  /**
+   * Reads the manifest; null when none has been built.
+   * @throws Error when `installer.json` is invalid
+   */
   manifest(): Promise<InstallerManifest | null>;
-  /** A file of the manifest, or a compressed form of it; null: it is not there. */
+  /** Opens a file of the manifest, optionally compressed; null when missing. */
   open(name: string, encoding: Encoding | null): Promise<StoredFile | null>;
 }

@@ -1,37 +1,37 @@
 /**
- * Background work, never overlapping across processes, over the DocumentStore (contract suite:
- * test/kit/contracts/jobs.ts).
+ * Background jobs over the DocumentStore, never overlapping across processes (contract suite:
+ * testing/contracts/jobs.ts).
  */
 export interface JobSpec {
-  /** `<plugin>.<job>`; the kernel adds the plugin's id. */
+  /** `<plugin>.<job>`; the kernel adds the plugin id. */
   name: string;
-  /** Milliseconds between runs, for a repeating job. */
+  /** Milliseconds between runs. */
   everyMs?: number;
-  /** A five-field cron expression in UTC, for a repeating job. */
+  /** Five-field cron expression in UTC. */
   cron?: string;
-  /** After this long the run's signal aborts and its lock may pass to another process. Default 60,000. */
+  /** Milliseconds until the run's signal aborts and its lock may pass on. Default 60,000. */
   timeoutMs?: number;
-  /** It deletes what is older than some time: left out while the clock is not believed (decision 050). */
+  /** Deletes by age: skipped while the clock is not trusted (decision 050). */
   removesByAge?: boolean;
   run(job: JobRun): Promise<void>;
 }
 
 export interface JobRun {
   data: unknown;
-  /** Aborts when the time limit of the job has passed, or the service stops. */
+  /** Aborts at the time limit or when the service stops. */
   signal: AbortSignal;
-  /** 1 for the first attempt, 2 for the first retry. */
+  /** 1 for the first attempt. */
   attempt: number;
-  /** Whether a failure of this attempt is final. */
+  /** A failure of this attempt is final. */
   lastAttempt: boolean;
 }
 
 export interface EnqueueOptions {
-  /** Not before; RFC 3339. */
+  /** Earliest start, RFC 3339. */
   at?: string;
-  /** At most one waiting job of this name and key. */
+  /** Deduplicates waiting jobs of this name. */
   key?: string;
-  /** How often a failed run is tried again: after 1, 2, 4, … seconds, at most an hour apart. Default 0. */
+  /** Maximum retries, after 1, 2, 4, … seconds, at most an hour. Default 0. */
   retry?: number;
 }
 
@@ -48,15 +48,15 @@ export interface JobInfo {
 }
 
 export interface Jobs {
-  /** Before `start`. */
+  /** Registers a job, before `start`. */
   define(spec: JobSpec): void;
   start(): Promise<void>;
-  /** Of a plugin that failed: it is not run any more, and what waits for it stays. */
+  /** Stops running a failed plugin's job; waiting entries remain. */
   retire(name: string): void;
   enqueue(name: string, data?: unknown, options?: EnqueueOptions): Promise<void>;
-  /** Runs a defined job here and now, under the same lock. False when it is running elsewhere. */
+  /** Runs a job in this process, under its lock. @returns false when it is running elsewhere */
   runNow(name: string, data?: unknown): Promise<boolean>;
   list(): Promise<JobInfo[]>;
-  /** Takes no new job and waits for those under way, at most `timeoutMs`. */
+  /** Stops taking jobs and waits up to `timeoutMs` for running ones. */
   drain(timeoutMs?: number): Promise<void>;
 }

@@ -1,4 +1,6 @@
-/** Structured log lines. Secrets are redacted by field name in the adapter; never log a body from outside whole. */
+/**
+ * Structured logger. The adapter redacts secrets by field name; never log a whole external body.
+ */
 export interface Logger {
   debug(data: object, message: string): void;
   info(data: object, message: string): void;

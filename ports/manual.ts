@@ -1,20 +1,20 @@
-/** The guides that came with this version of the service: Markdown pages and the pictures in them (contract 95). */
+/** The guides of this version: Markdown pages and pictures (contract 95). */
 
 export interface ManualPage {
-  /** Path below `docs/` without its ending: `operations`, `decisions/003-outbox-in-the-document`. */
+  /** Path below `docs/` without extension: `operations`, `decisions/003-outbox-in-the-document`. */
   name: string;
   /** Markdown. */
   text: string;
 }
 
 export interface Manual {
-  /** Every page, by name. Read once; a program that was installed without guides has none. */
+  /** Lists all pages by name, cached; empty when installed without guides. */
   pages(): Promise<readonly ManualPage[]>;
-  /** The bytes of a picture by its path below `docs/` (`images/bug.png`); null: there is none. */
+  /** Reads a picture by its path below `docs/` (`images/bug.png`); null when missing. */
   picture(path: string): Promise<{ bytes: Uint8Array; type: string } | null>;
 }
 
-/** As forges make the anchor of a heading, so that links of the guides lead to the same place here and there. */
+/** Converts a heading to its anchor as forges do, so that links work in both places. */
 export const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
@@ -22,7 +22,7 @@ export const anchorOf = (heading: string): string =>
     .trim()
     .replaceAll(/\s/g, '-');
 
-/** Anchors of one page: a second heading of the same words is numbered. */
+/** Generates unique anchors of one page; repeated headings are numbered. */
 export class Anchors {
   readonly #taken = new Set<string>();
 

@@ -1,9 +1,13 @@
-/** Numbers for `GET /metrics` (Prometheus text). Labels are our own words, or sources of monitors. */
+/**
+ * Metrics for `GET /metrics` (Prometheus text). Label values are fixed words, or sources of
+ * monitors.
+ */
 export type Labels = Readonly<Record<string, string>>;
 
 /**
- * Label → the values that it may have. Every combination exists from the start, as 0, so that the first event is seen
- * as a rise. An empty list: values that are known later; `inc(labels, 0)` shows one of them before it counts.
+ * Label → possible values. All combinations start as 0, so that the first event is visible as an
+ * increase. An empty list: values unknown in advance; `inc(labels, 0)` exposes one before it
+ * counts.
  */
 export type LabelValues = Readonly<Record<string, readonly string[]>>;
 
@@ -16,17 +20,17 @@ export interface Histogram {
 }
 
 /**
- * Names begin with `aos_` and, for a plugin's own numbers, its id; they end in the base unit (`_seconds`, `_bytes`),
- * those of counters in `_total`. The same name again is the same metric. Every call throws a TypeError for another name
- * or kind.
+ * Names start with `aos_`, for a plugin followed by its id, and end in the base unit (`_seconds`,
+ * `_bytes`), for counters in `_total`. Reusing a name returns the same metric.
+ * @throws TypeError for other names or another kind
  */
 export interface Metrics {
   counter(name: string, help: string, labels?: LabelValues): Counter;
-  /** @param read asked with every scrape; what fails or takes too long is NaN */
+  /** Registers a gauge. @param read called for every scrape; failures and timeouts yield NaN */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
   /**
-   * One gauge for each value of a label.
-   * @param read value of the label → number; of `values` one that is left out is 0, another is shown while it is named
+   * Registers one gauge per value of a label.
+   * @param read value of the label → number; missing `values` are 0, others appear while returned
    */
   gauges(
     name: string,
@@ -36,6 +40,6 @@ export interface Metrics {
     read: () => Readonly<Record<string, number>> | Promise<Readonly<Record<string, number>>>,
   ): void;
   histogram(name: string, help: string, buckets: readonly number[], labels?: LabelValues): Histogram;
-  /** Prometheus text format 0.0.4. */
+  /** Renders Prometheus text format 0.0.4. */
   render(): Promise<string>;
 }

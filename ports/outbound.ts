@@ -1,49 +1,49 @@
 export const OUTBOUND_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 export type OutboundMethod = (typeof OUTBOUND_METHODS)[number];
 
-/** HTTP to other machines, under the egress policy of contract 70 (delivery, egress). */
+/** An HTTP request to another machine under the egress policy (contract 70, delivery, egress). */
 export interface OutboundRequest {
   method: OutboundMethod;
   url: string;
   headers?: Record<string, string>;
   body?: string | Buffer;
-  /** DNS and connect; default 5,000. */
+  /** Milliseconds for DNS and connect; default 5,000. */
   connectTimeoutMs?: number;
-  /** Everything; default 15,000. */
+  /** Milliseconds in total; default 15,000. */
   timeoutMs?: number;
-  /** Reads no further; default 65,536. */
+  /** Maximum bytes to read; default 65,536. */
   maxBytes?: number;
-  /** The answer tells of the receiver's certificate. */
+  /** Returns the server's certificate. */
   certificate?: boolean;
-  /** In the place of the URL's host: in the header `Host`, and whom the certificate must be for. */
+  /** Overrides the URL's host in the `Host` header and for certificate verification. */
   host?: string;
-  /** Reads the body by its `Content-Encoding`. */
+  /** Decodes the body by its `Content-Encoding`. */
   decode?: boolean;
-  /** An answer without end, or one that comes too late, is cut. Absent: it is a fault. */
+  /** Truncates endless or late bodies. Absent: they are errors. */
   partial?: PartialBody;
   tls?: TlsTrust;
-  /** The DNS server that is asked for the host, `address` or `address:port`. Default: the system's. */
+  /** DNS server, `address` or `address:port`. Default: the system's. */
   resolver?: string;
   policy: EgressPolicy;
 }
 
 export interface PartialBody {
-  /** Of the body after the headers; Infinity: as long as the request may last. */
+  /** Milliseconds to read the body after the headers; Infinity: until the request's timeout. */
   waitMs: number;
-  /** A text, in UTF-8, after which nothing more is read. */
+  /** UTF-8 text after which reading stops. */
   until?: string;
 }
 
 export interface TlsTrust {
-  /** A certificate authority that is trusted in addition to the usual ones, PEM. */
+  /** Additional trusted certificate authority, PEM. */
   ca?: string;
-  /** Any certificate will do. */
+  /** Skips certificate verification. */
   insecure?: boolean;
 }
 
 export interface EgressPolicy {
   mode: 'private-ok' | 'public-only';
-  /** CIDRs that `public-only` lets pass; never opens what is always blocked. */
+  /** CIDRs that `public-only` allows; never overrides what is always blocked. */
   allow: readonly string[];
 }
 
@@ -51,24 +51,24 @@ export interface OutboundResponse {
   status: number;
   headers: Record<string, string>;
   body: Buffer;
-  /** The values of `Set-Cookie`, which cannot be joined. Absent: there are none. */
+  /** Values of `Set-Cookie`, which cannot be joined. Absent: none. */
   cookies?: string[];
-  /** The body was longer than `maxBytes`, or cut by `partial`. */
+  /** The body exceeded `maxBytes` or was truncated by `partial`. */
   truncated: boolean;
-  /** How long the end of a body that was cut was waited for in vain, in ms; absent: it was not cut. */
+  /** Milliseconds waited for the rest of a truncated body; absent: not truncated. */
   waited_ms?: number;
-  /** With `decode`: the encoding that its header names and that it is not in; null or absent: it was read. */
+  /** With `decode`: declared encoding that the body does not use; null or absent: decoded. */
   undecodable?: string | null;
-  /** It came from a globally reachable address, not from one of the own network. */
+  /** The response came from a globally reachable address. */
   public: boolean;
   duration_ms: number;
-  /** Where it was asked for, over TLS. */
+  /** If requested, over TLS. */
   certificate?: ServerCertificate | null;
 }
 
-/** What the other side of a TLS connection showed. */
+/** Certificate of a TLS server. */
 export interface ServerCertificate {
-  /** The name that it is for, as it says itself. */
+  /** Subject as stated. */
   subject: string;
   issuer: string;
   /** RFC 3339 UTC. */
@@ -76,8 +76,8 @@ export interface ServerCertificate {
 }
 
 /**
- * Why a request did not get an answer. `blocked` is the policy's verdict and is never retried. `unsupported`: this
- * system cannot send such a request. `protocol`: the answer is not what it should be.
+ * Failure of a request. `blocked`: denied by the policy, never retried. `unsupported`: impossible
+ * on this system. `protocol`: invalid response.
  */
 export type OutboundFault =
   'blocked' | 'dns' | 'connect' | 'tls' | 'timeout' | 'reset' | 'invalid_url' | 'unsupported' | 'protocol';
@@ -87,21 +87,24 @@ export class OutboundError extends Error {
   constructor(
     readonly fault: OutboundFault,
     message: string,
-    /** Of `tls`, as the TLS library names it: `CERT_HAS_EXPIRED`; null: it does not say. */
+    /** Code of a `tls` failure: `CERT_HAS_EXPIRED`; null: unknown. */
     readonly code: string | null = null,
   ) {
     super(message);
   }
 
-  /** The message without internal addresses and their names. */
+  /** Message without internal addresses and names. */
   get bareMessage(): string {
     return this.fault === 'blocked' ? 'the address is not allowed' : this.message;
   }
 }
 
 export interface Outbound {
-  /** No redirects are followed. @throws OutboundError */
+  /** Sends a request; does not follow redirects. @throws OutboundError */
   request(request: OutboundRequest): Promise<OutboundResponse>;
-  /** Judges a URL without a request: scheme, user info, literal addresses. Null when it may be tried. */
+  /**
+   * Checks a URL against the policy without a request: scheme, user info, literal addresses.
+   * @returns the reason for a denial, or null
+   */
   judge(url: string, policy: EgressPolicy): string | null;
 }

@@ -1,4 +1,4 @@
-/** What the service supplies to plugins: the ports of everyone, and those that a manifest must declare. */
+/** Ports of plugins: those of everyone, and those a manifest declares. */
 import type { Cipher } from './cipher.js';
 import type { Clock } from './clock.js';
 import type { PasswordHasher } from './hasher.js';
@@ -15,7 +15,7 @@ import type { Signers } from './signer.js';
 import type { SourceMaps } from './source-maps/reader.js';
 import type { Backups } from './store/backups.js';
 
-/** The ports of every plugin, in addition to its own collections. */
+/** Ports of every plugin, in addition to its collections. */
 export interface CorePorts {
   clock: Clock;
   ids: Ids;
@@ -27,21 +27,18 @@ export interface CorePorts {
   jobs: Pick<Jobs, 'enqueue' | 'runNow' | 'list'>;
 }
 
-/** The ports that a plugin has only when its manifest declares them in `ports`. */
+/** Ports that require a declaration in the manifest's `ports`. */
 export interface DeclaredPorts {
-  /** Whether a port, a name or a machine answers. */
   reach: Reach;
-  /** Stored packages. */
   releaseStore: ReleaseStore;
-  /** Update agents to download. */
+  /** Downloadable update agents. */
   installers: Installers;
-  /** The guides of this version. */
+  /** Guides of this version. */
   manual: Manual;
-  /** The keys of releases and of licenses. */
+  /** Release and license keys. */
   signers: Signers;
-  /** Copies of the embedded store. */
+  /** Backups of the embedded store. */
   backups: Backups;
-  /** Source maps that builds upload. */
   sourceMaps: SourceMaps;
 }
 

@@ -1,16 +1,16 @@
 /**
- * Processes of this machine: who we are, and whether another one is still there. So a lease in the store names its
- * owner, and a dead owner on the same host need not be waited for (contract 30, runs).
+ * Identifies processes of this host. A lease names its owner, so that a dead owner on the same host
+ * is replaced without waiting (contract 30, runs).
  */
 export interface ProcessOwner {
   host: string;
   pid: number;
-  /** What distinguishes it from a later process of the same pid, where the system knows; else null. */
+  /** Distinguishes processes with the same pid; null: unavailable. */
   started: string | null;
 }
 
 export interface Processes {
   self(): Promise<ProcessOwner>;
-  /** True only when it ran on this host and is certainly gone. */
+  /** Returns true only if the process ran on this host and has certainly ended. */
   dead(owner: ProcessOwner): Promise<boolean>;
 }

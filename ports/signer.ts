@@ -1,21 +1,24 @@
 /**
- * Signatures of releases and of licenses. The private keys stay in the adapter. A key may be replaced while processes
- * run (`aos release-key rotate`, `aos license-key rotate`): ask for the key each time, and keep it no longer than one
- * answer.
+ * Signs releases and licenses; private keys stay in the adapter. Keys may rotate while processes
+ * run (`aos release-key rotate`, `aos license-key rotate`): fetch the key per response and do not
+ * cache it.
  */
 
-/** A public key by which our signatures are verified. */
+/** Public key that verifies signatures of this service. */
 export interface PublicKey {
   /** First 16 hex characters of SHA-256 over the SPKI DER (contract 40, pubkey). */
   key_id: string;
   algorithm: 'rsa-sha256' | 'ed25519';
   /** SPKI, PEM. */
   public_key: string;
-  /** Of an RSA modulus; 256 for Ed25519. */
+  /** RSA modulus size; 256 for Ed25519. */
   bits: number;
 }
 
-/** An earlier key, with its signature over its successor's SPKI DER: who pinned it can follow to the next. */
+/**
+ * An earlier key with its signature over its successor's SPKI DER; clients that pinned it can
+ * follow the chain.
+ */
 export interface PredecessorKey extends PublicKey {
   /** Base64. */
   signature: string;
@@ -28,19 +31,21 @@ export interface Signature {
 }
 
 export interface Signer {
-  /** Null: nothing is signed (`release_private_key` given empty). */
+  /** Returns the current key; null when signing is disabled (empty `release_private_key`). */
   key(): Promise<PublicKey | null>;
-  /** Newest first. */
+  /** Lists predecessors, newest first. */
   predecessors(): Promise<readonly PredecessorKey[]>;
-  /** When the key came into use, RFC 3339. Null: nothing is signed. */
+  /** Returns when the key came into use, RFC 3339; null when signing is disabled. */
   since(): Promise<string | null>;
-  /** Signs the bytes off the event loop. Null: nothing is signed. */
+  /** Signs bytes off the event loop; null when signing is disabled. */
   sign(bytes: Uint8Array): Promise<Signature | null>;
-  /** Calls back in every process within 30 seconds of a rotation. Answers how to stop that. */
+  /**
+   * Calls back in every process within 30 seconds of a rotation.
+   * @returns a function that unsubscribes
+   */
   onRotated(callback: () => void): () => void;
 }
 
-/** The keys that the service signs with. */
 export interface Signers {
   releases: Signer;
   licenses: Signer;

@@ -1,17 +1,16 @@
 /**
- * Typed names. A token names a service that one plugin provides and others ask for; an event type names the shape
- * of an event's data; an extension point names what others may add to a plugin. All are plain data: two with the same
- * name are the same, so a plugin written in plain JavaScript, or loaded from another copy of this module, meets ours.
+ * Typed names: tokens of services, event types, extension points. They are plain data and equal by
+ * name, so plugins in plain JavaScript or with another copy of this module are compatible.
  */
 
-/** The name of a service of type `T`, for example `'bugs.api'`. */
+/** Name of a service of type `T`: `'bugs.api'`. */
 export interface Token<T> {
   readonly name: string;
-  /** Never set: carries `T` for the compiler. */
+  /** Never set; carries `T` for the compiler. */
   readonly type?: T;
 }
 
-/** The name of an event whose `data` is `T`, for example `'bug.created'`. */
+/** Name of an event with `data` of type `T`: `'bug.created'`. */
 export interface EventType<T> {
   readonly event: string;
   readonly type?: T;
@@ -25,15 +24,13 @@ export function event<T>(name: string): EventType<T> {
   return { event: name };
 }
 
-/**
- * A place where other plugins add values of type `T` to the plugin that offers it, for example `'bugs.item_actions'`.
- */
+/** Point where other plugins add values of type `T`: `'bugs.item_actions'`. */
 export interface ExtensionPoint<T> {
   readonly point: string;
   readonly type?: T;
 }
 
-/** What a plugin adds to an extension point. */
+/** Value that a plugin adds to an extension point. */
 export interface Extension {
   readonly point: string;
   readonly value: unknown;
@@ -43,29 +40,29 @@ export function extensionPoint<T>(name: string): ExtensionPoint<T> {
   return { point: name };
 }
 
-/** `value` for `point`, of the type that the point takes. */
+/** Adds `value` to `point`. */
 export function extend<T>({ point }: ExtensionPoint<T>, value: T): Extension {
   return { point, value };
 }
 
-/** The plugin that asks for a service. */
+/** Plugin that resolves a service. */
 export interface AskingPlugin {
   id: string;
   title: string;
 }
 
-/** Known across copies of this module: a plugin may bring its own copy. */
+/** Shared across copies of this module, since plugins may bundle their own. */
 const PER_PLUGIN = Symbol.for('aos.PerPlugin');
 
-/** A service that is made for each plugin that asks for it, and so knows in whose name it acts. */
+/** A service instantiated per requesting plugin, which therefore knows its caller. */
 export interface PerPlugin<T> {
   readonly [PER_PLUGIN]: (plugin: AskingPlugin) => T;
 }
 
-/** A value for `services`: every plugin that resolves its token gets one of its own. */
+/** Returns a value for `services` that creates an instance per requesting plugin. */
 export const perPlugin = <T>(make: (plugin: AskingPlugin) => T): PerPlugin<T> => ({ [PER_PLUGIN]: make });
 
-/** What a plugin gets where `provided` was provided. */
+/** Returns the instance of `provided` for a plugin. */
 export function serviceFor(provided: unknown, plugin: AskingPlugin): unknown {
   if (provided === null || typeof provided !== 'object' || !(PER_PLUGIN in provided)) return provided;
   return (provided as PerPlugin<unknown>)[PER_PLUGIN](plugin);

@@ -1,7 +1,6 @@
 /**
- * Routes as tools: what the MCP endpoint lists and calls. A call goes through the same pipeline as a request of its own
- * (credential, scopes, limits, validation, envelope), so there is one set of rules. Rejected: calling a route's
- * `handle` directly, which would know none of these.
+ * Routes as tools for the MCP endpoint. Calls use the same pipeline as HTTP requests (credential,
+ * scopes, limits, validation, envelope).
  */
 import type { HttpRequest, ToolSpec } from './http.js';
 
@@ -24,7 +23,7 @@ export interface RouteTool extends Pick<
   input: Record<string, unknown>;
 }
 
-/** What the route answered, the envelope included. */
+/** Response of the route, including the envelope. */
 export interface RouteAnswer {
   status: number;
   /** Lower-case names. */
@@ -35,9 +34,9 @@ export interface RouteAnswer {
 export interface RouteTools {
   list(): readonly RouteTool[];
   /**
-   * Calls a tool with the credential, the address and the id of `request`, which must be the one that a handler was
-   * given. That request has been counted by its rate limit, so one of the same class is not counted again. Null: there
-   * is no such tool.
+   * Calls a tool with credential, address and id of `request`, which must be the handler's own. A
+   * rate limit class that `request` was counted in is not counted again.
+   * @returns null for an unknown tool
    */
   call(name: string, args: Readonly<Record<string, unknown>>, request: HttpRequest): Promise<RouteAnswer | null>;
 }

@@ -1,8 +1,7 @@
-// Copies what tsc leaves behind (views, styles, JSON) beside the compiled code, so that `dist/` runs alone, and makes
-// the style sheets and the script of every page: one file of each, without comments and blanks, since a first visit
-// pays for each file and each byte (test/e2e/browser/first-visit.test.ts). No page may ask another host, so the kit is
-// served from here. Text files in the asset folders get a `.br` and a `.gz` beside them: compressed once, here, and not
-// at every request.
+// Copies what tsc omits (views, styles, JSON) to `dist/`, and bundles and minifies the style sheets
+// and page scripts, because a first visit pays for each file and byte. Pages must not load from
+// other hosts, so the CSS kit is served from here. Text assets get `.br` and `.gz` files,
+// compressed once at build time.
 import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,14 +12,13 @@ import { kitStyles, ownStyles } from './styles.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
-/** Sources of the one `aos.css`. */
+/** Sources of `aos.css`. */
 const styles = join(root, 'web', 'styles');
 const folders = ['plugins', 'web', 'config', 'clients', 'adapters', 'test'];
 const compiled = /\.(ts|md)$/;
 const text = /\.(css|js|svg)$/;
-/** Scripts of pages with a session, in this order: one file, `page.js`. */
+/** Scripts of pages with a session, in this order, bundled as `page.js`. */
 const PAGE_SCRIPTS = ['keys.js', 'dialogs.js', 'lists.js', 'live.js', 'charts.js', 'follow.js', 'search.js'];
-/** Less than a packet is not worth a second file. */
 const WORTH_COMPRESSING = 1024;
 
 /** Sources of new plugins, which `aos plugin new` reads where they are. */
@@ -49,14 +47,12 @@ async function compress(folder) {
   }
 }
 
-/** Each keeps to itself what it declares. */
 async function joinScripts(folder) {
   const sources = await Promise.all(PAGE_SCRIPTS.map((name) => readFile(join(folder, name), 'utf8')));
   await writeFile(join(folder, 'page.js'), sources.join('\n'));
   await Promise.all(PAGE_SCRIPTS.map((name) => rm(join(folder, name))));
 }
 
-/** What is there without comments and blanks; the names that scripts share stay. */
 async function minify(folder) {
   const names = await readdir(folder, { recursive: true }).catch(() => []);
   await Promise.all(

@@ -1,11 +1,12 @@
 /**
- * Builds the update agent as one executable for each platform, all from one machine, into `build/agent/`:
- * the compiled program bundled into one file, put into Node's own binary (a single executable application). Node's
- * binaries come from npm's packages, pinned by version and checksum in scripts/agent/runtimes.json. The same input
- * gives the same bytes. Windows executables are not signed.
+ * Builds the update agent as one executable per platform into `build/agent/`, all on one machine:
+ * the bundled program is injected into Node's binary (single executable application). Node's
+ * binaries come from npm packages, pinned by version and checksum in scripts/agent/runtimes.json.
+ * Windows executables are not signed.
  *
- *   npm run build:agent                          all, with their compressed forms (some minutes)
- *   npm run build:agent -- --only linux-x64 --plain   one, without them
+ * npm run build:agent (all, with compressed forms; takes minutes)
+ *
+ * npm run build:agent -- --only linux-x64 --plain (one, without them)
  */
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -27,9 +28,7 @@ const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 const run = promisify(execFile);
 const say = (text) => process.stdout.write(`${text}\n`);
 const mb = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
-/** What is done step by step, on stderr. */
 const tell = (text) => process.stderr.write(`${text}\n`);
-/** A step in a process of its own, so that what it takes of memory ends with it. */
 async function step(name, args, env = process.env) {
   const child = spawn(process.execPath, [join(ROOT, 'scripts', 'agent', name), ...args], { stdio: 'inherit', env });
   const [code, signal] = await once(child, 'exit');
@@ -40,13 +39,12 @@ async function digest(algorithm, encoding, path) {
   await pipeline(createReadStream(path), hash);
   return hash.digest(encoding);
 }
-/** By a rename, so that a build that is cut off leaves no half file. */
+/** Written by a rename, so that an interrupted build leaves no partial file. */
 async function put(path, content) {
   await writeFile(`${path}.tmp`, content);
   await rename(`${path}.tmp`, path);
 }
 
-/** Node's binary for a platform, by its package, verified by its checksum. */
 async function binaryOf({ version }, { name, binary, integrity }) {
   const archive = join(CACHE, `${name}-${version}.tgz`);
   if ((await stat(archive).catch(() => null)) === null) {
@@ -66,7 +64,7 @@ async function binaryOf({ version }, { name, binary, integrity }) {
   return join(folder, binary);
 }
 
-/** The program in one file, and that as Node takes it into a binary. Made by the Node that it will be part of. */
+/** Bundles the program and creates the blob, with the Node version that will contain it. */
 async function blobOf(node, windows) {
   const bundle = join(CACHE, 'update-agent.cjs');
   await build({
@@ -76,7 +74,7 @@ async function blobOf(node, windows) {
     platform: 'node',
     target: 'node24',
     format: 'cjs',
-    // jsonc-parser's CommonJS form loads its parts by a function that no bundler follows.
+    // jsonc-parser's CommonJS form loads its parts by a function that bundlers cannot follow.
     mainFields: ['module', 'main'],
     minifySyntax: true,
     minifyWhitespace: true,
@@ -90,9 +88,8 @@ async function blobOf(node, windows) {
   });
   const config = join(CACHE, 'sea.json');
   const blob = join(CACHE, 'update-agent.blob');
-  // Neither snapshot nor code cache: they hold for one platform. NODE_OPTIONS has no effect on the agent (contract 90),
-  // and OpenSSL, which loads what its configuration names before our first line runs, gets an empty one whatever
-  // OPENSSL_CONF says.
+  // No snapshot or code cache, which are platform-specific. The agent ignores NODE_OPTIONS
+  // (contract 90), and OpenSSL gets an empty configuration whatever OPENSSL_CONF says.
   const settings = {
     execArgv: [`--openssl-config=${windows ? 'NUL' : '/dev/null'}`],
     useSnapshot: false,

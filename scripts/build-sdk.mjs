@@ -1,11 +1,11 @@
 /**
- * Builds the client SDK as its own package into `build/sdk/`: one bundle as an ES module, one for `require` and one for
- * browsers, each with the declarations that its users' compilers read. `npm pack` there makes the tarball.
+ * Builds the client SDK as a package into `build/sdk/`: bundles for ES modules, `require` and
+ * browsers, each with declarations. Run `npm pack` there to make the tarball. Does nothing when the
+ * folder is up to date.
  *
- *   npm run build:sdk
- *   node scripts/build-sdk.mjs FOLDER      in another folder, which is made anew
+ * npm run build:sdk
  *
- * Does nothing where the folder has the package of this build.
+ * node scripts/build-sdk.mjs FOLDER (another folder, which is recreated)
  */
 import { realpathSync } from 'node:fs';
 import { copyFile, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -15,14 +15,13 @@ import { build, stop } from 'esbuild-wasm';
 const ROOT = join(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist');
 export const SDK = join(ROOT, 'build', 'sdk');
-/** A declaration is read as the kind of module that the nearest package.json says. */
+/** The nearest package.json determines the module kind of a declaration. */
 const FORMS = {
   esm: { type: 'module', entry: 'clients/sdk/index', platform: 'node', target: 'node20', format: 'esm' },
   cjs: { type: 'commonjs', entry: 'clients/sdk/index', platform: 'node', target: 'node20', format: 'cjs' },
   browser: { type: 'module', entry: 'clients/sdk/browser/index', platform: 'browser', target: 'es2022', format: 'esm' },
 };
 
-/** Of what the package is made. */
 const SOURCES = [
   join(DIST, '.tsbuildinfo'),
   join(ROOT, 'package.json'),
@@ -32,7 +31,6 @@ const SOURCES = [
 
 const put = (path, value) => writeFile(path, `${JSON.stringify(value, null, 2)}\n`);
 
-/** The entry's declarations and those that they name, by path below `dist`. */
 async function declarations(entry) {
   const found = new Map();
   const waiting = [entry];
@@ -58,7 +56,10 @@ async function isFresh(out) {
   return made >= Math.max(...sources);
 }
 
-/** @param out is made anew unless it is of this build. The bundler stays, for whoever has more. @returns the version */
+/**
+ * @param out recreated unless it is up to date. The bundler keeps running for the caller.
+ * @returns the version
+ */
 export async function buildSdk(out) {
   const { version, license } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
   if (await isFresh(out)) return version;
@@ -108,8 +109,8 @@ const [, started] = process.argv;
 if (started !== undefined && realpathSync(started) === import.meta.filename) {
   const out = resolve(process.argv[2] ?? SDK);
   const version = await buildSdk(out);
-  // The bundler's program, which holds this one's output, is ended by a signal. Left to itself it ends later, and newer
-  // versions of Node may stand still when they exit from the midst of compiling (nodejs/node 54918).
+  // Ends the bundler's process, which holds this one's output. Newer versions of Node may hang when
+  // they exit while compiling (nodejs/node 54918).
   await stop();
   process.stdout.write(`${relative(process.cwd(), out)}: @aos/sdk ${version}\n`);
 }

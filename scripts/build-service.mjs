@@ -1,11 +1,12 @@
 /**
- * Builds the service as what the packager publishes, into `build/service/<platform>/`: the files of its npm package and
- * the libraries that it needs to run, and beside that folder the packager.json that publishes it. Another AOS then
- * gives it out to machines like any other application (docs/operations.md).
+ * Builds the service for the packager into `build/service/<platform>/`: the files of its npm
+ * package with its runtime libraries, and next to it the packager.json that publishes it. Another
+ * AOS then distributes it like any other application (docs/operations.md).
  *
- *   npm run build:service -- [--platform linux-x64|linux-arm64|win-x64] [--output <folder>] [--package <file>]
+ * npm run build:service -- [--platform linux-x64|linux-arm64|win-x64] [--output <folder>]
+ * [--package <file>]
  *
- * --package is what `npm pack` made, for several platforms of one package.
+ * --package takes an existing `npm pack` file, to build several platforms from one package.
  */
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -13,14 +14,14 @@ import { join, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 
 const ROOT = join(import.meta.dirname, '..');
-/** As npm names systems, for the libraries with machine code. */
+/** npm's platform options, for libraries with native code. */
 const PLATFORMS = {
   'linux-x64': ['--os=linux', '--cpu=x64', '--libc=glibc'],
   'linux-arm64': ['--os=linux', '--cpu=arm64', '--libc=glibc'],
   'win-x64': ['--os=win32', '--cpu=x64'],
 };
 const QUIET = ['--no-audit', '--no-fund', '--loglevel=error'];
-/** Starts the service where nothing else does: the agent runs a release's entry when no service is named. */
+/** Starts the service: the agent runs this entry when no service is named. */
 const ENTRY = `process.argv.push('serve');
 await import('./dist/main.js');
 `;
@@ -51,9 +52,9 @@ if (values.package === undefined) {
 } else await unpack(resolve(values.package));
 await copyFile(join(ROOT, 'package-lock.json'), join(folder, 'package-lock.json'));
 await npm(['ci', '--omit=dev', '--ignore-scripts', '--prefer-offline', ...system], folder);
-// Links, which no package may have, and nobody calls them here.
+// Links, which packages must not contain and which are not needed.
 await rm(join(folder, 'node_modules', '.bin'), { recursive: true, force: true });
-// Nothing of it runs, and the examples of addresses and tokens in guides would be a warning each.
+// Not executed; example addresses and tokens in guides would each cause a warning.
 const UNUSED =
   /(^|[\\/])README\.md$|[\\/]docs[\\/].*\.md$|\.map$|\.d\.[cm]?ts$|\.test\.ts$|^@libsql[\\/][^\\/]*-musl[\\/]/;
 const libraries = join(folder, 'node_modules');

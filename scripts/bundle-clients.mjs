@@ -1,8 +1,6 @@
-// Writes the update agent, the one that tests stop (test/e2e/clients/agent/faulty.ts), and the packager as one file
-// each, with what V8 compiled of it beside it: a start then takes little more processor time than Node's own, and tests
-// start them hundreds of times. Users have the agent as one file, and the packager as it is compiled, which the tests
-// before a real service run. With the same bundler, the SDK's package in build/sdk. Does nothing when nothing was
-// compiled since.
+// Bundles the update agent, its test variant and the packager into one file each with a V8 code
+// cache, because tests start them hundreds of times. Also builds the SDK's package in build/sdk.
+// Does nothing when nothing was compiled since.
 import { execFile } from 'node:child_process';
 import { rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,7 +23,7 @@ const changed = (path) =>
   );
 const cacheOf = (name) => join(OUT, `${name}.code.js.cache`);
 
-/** Starts `<name>.code.js`; whoever loads this gets the script that V8 made of it. */
+/** Starts `<name>.code.js` from V8's code cache. */
 const starter = (name) => `const { existsSync, readFileSync } = require('node:fs');
 const { createRequire } = require('node:module');
 const { join } = require('node:path');
@@ -39,7 +37,7 @@ script.runInThisContext()(createRequire(FILE), FILE, __dirname);
 module.exports = script;
 `;
 
-/** As in build-agent.mjs, for the Node that runs the tests. */
+/** Same options as in build-agent.mjs, for the Node that runs the tests. */
 const writeFiles = (entries, options) =>
   build({
     entryPoints: Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, join(DIST, file)])),
@@ -54,7 +52,6 @@ const writeFiles = (entries, options) =>
     ...options,
   });
 
-/** What runs as a script, wrapped as Node wraps CommonJS. */
 const SCRIPT = {
   format: 'cjs',
   // A script has no `import()`.
@@ -67,7 +64,7 @@ const __url = require('node:url').pathToFileURL(__filename).href;`,
   footer: { js: '})' },
 };
 
-/** V8 takes back what it has compiled under the same options only: those of a start. */
+/** V8 accepts a code cache only under the same options, those of a start. */
 async function writeCache(name) {
   const made = `${cacheOf(name)}.new`;
   const program = `const script = require(${JSON.stringify(join(OUT, `${name}.cjs`))});
@@ -81,7 +78,7 @@ async function bundleClients() {
   const [built, ...made] = await Promise.all([join(DIST, '.tsbuildinfo'), ...names.map(cacheOf)].map(changed));
   await buildSdk(SDK);
   if (made.every((time) => time >= built)) return stop();
-  // Of code of the same length V8 takes what it compiled of another.
+  // V8 would accept a stale cache of code with the same length.
   await rm(OUT, { recursive: true, force: true });
   await writeFiles(Object.fromEntries(names.map((name) => [`${name}.code`, PROGRAMS[name]])), SCRIPT);
   await stop();

@@ -1,5 +1,5 @@
-// Writes `dist/adapters/cli/commands.json`: what help and wrong words need to know of every command
-// (adapters/cli/table.ts), from a service with nothing configured.
+// Writes `dist/cli/commands.json`: the data that help and unknown commands need, from a service
+// without configuration.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { askedTable } from '../dist/adapters/cli/asked-table.js';

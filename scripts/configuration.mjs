@@ -1,5 +1,5 @@
-// Writes config/default.json and docs/configuration.md from the compiled schemas: `npm run build`, then this.
-// With `--check` it writes nothing and exits 1 when one of them is behind.
+// Writes config/default.json and docs/configuration.md from the compiled schemas; run `npm run
+// build` first. With `--check` it writes nothing and exits with 1 when one is outdated.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

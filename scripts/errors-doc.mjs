@@ -1,5 +1,5 @@
-// Writes docs/errors.md from the table in kernel/errors.ts and the manifests of the built-in plugins (after a build):
-// `node scripts/errors-doc.mjs`.
+// Writes docs/errors.md from kernel/errors.ts and the manifests of the built-in plugins (after a
+// build): `node scripts/errors-doc.mjs`.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CODES } from '../dist/kernel/errors.js';
@@ -17,7 +17,7 @@ const sectionOf = (title, codes) =>
     '',
   ].join('\n');
 
-/** The page's text; test/docs/errors.test.ts compares it with the committed file. */
+/** Returns the page's text; test/docs/errors.test.ts compares it with the committed file. */
 export function errorsPage() {
   const own = BUILTIN.filter(({ errors }) => Object.keys(errors ?? {}).length > 0);
   return [

@@ -1,8 +1,11 @@
-// Writes the public surface of plugins and of the client SDK from the compiled declarations (after a build):
-//   node scripts/plugin-api.mjs                  writes docs/plugin-api.md and the other pages of PAGES
-//   node scripts/plugin-api.mjs --print <page>   prints one of them; `--dist <folder>` reads another build
-// A page holds its entry, and of other modules the declarations that a name of the entry leads to, unless the other
-// page has them.
+// Writes the public API of plugins and of the client SDK from the compiled declarations (after a
+// build). A page contains its entry and the declarations of other modules that the entry refers to,
+// unless the other page has them.
+//
+// node scripts/plugin-api.mjs (writes docs/plugin-api.md and the other pages of PAGES)
+//
+// node scripts/plugin-api.mjs --print <page> (prints one page; `--dist <folder>` reads another
+// build)
 import { parse } from '@babel/parser';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -15,11 +18,10 @@ const { values } = parseArgs({
   options: { print: { type: 'string' }, dist: { type: 'string', default: join(root, 'dist') } },
 });
 
-/** Modules whose declarations name what the SDK's users never see. */
+/** Modules whose declarations the SDK's users never need. */
 const SDK_INTERNAL =
   /^(clients\/sdk\/(context|cache|host|store|transport|node\/(host|files|http))|formats\/(signature|canonical-json))$/;
 
-/** Modules of ports that few plugins declare. */
 const DECLARED_PORTS = /^ports\/(reach|release-store|installers|manual|signer|source-maps\/reader|store\/backups)$/;
 
 const PAGES = {
@@ -67,7 +69,6 @@ const PAGES = {
   },
 };
 
-/** A module's declarations by name, what its names stand for in other modules, and the modules it exports whole. */
 function parseModule(path) {
   const text = readFileSync(join(values.dist, `${path}.d.ts`), 'utf8');
   const { program } = parse(text, { sourceType: 'module', plugins: [['typescript', { dts: true }]] });
@@ -86,7 +87,7 @@ function parseModule(path) {
     const statement = { node: declaration, text: text.slice(comment?.start ?? node.start, node.end) };
     for (const { id } of declaration.declarations ?? [declaration]) {
       if (id === undefined) continue;
-      // Overloads are declarations of one name.
+      // Overloads share one name.
       module.declared.set(id.name, [...(module.declared.get(id.name) ?? []), statement]);
       if (node.declaration) module.exported.add(id.name);
     }
@@ -94,7 +95,7 @@ function parseModule(path) {
   return module;
 }
 
-/** Calls `visit` with the name of every identifier in a node. */
+/** Calls `visit` with every identifier in a node. */
 function eachIdentifier(node, visit) {
   if (node?.type === 'Identifier') visit(node.name);
   for (const [member, value] of Object.entries(node ?? {})) {
@@ -103,7 +104,10 @@ function eachIdentifier(node, visit) {
   }
 }
 
-/** Texts by path (`ports/store`): the entries whole, of other modules what is reached from there. */
+/**
+ * Returns texts by module path (`ports/store`): entries completely, other modules as far as they
+ * are reachable.
+ */
 function surface({ entry, others = [], has }) {
   const modules = new Map();
   const reached = new Map();

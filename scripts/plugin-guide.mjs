@@ -1,5 +1,7 @@
-// Writes the files of examples/on-call into docs/plugins.md, into the code blocks that are marked with their names:
-//   node scripts/plugin-guide.mjs           a test compares them
+// Copies the files of examples/on-call into the marked code blocks of docs/plugins.md; a test
+// compares them.
+//
+// node scripts/plugin-guide.mjs
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';

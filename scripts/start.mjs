@@ -1,14 +1,13 @@
-// `npm start`: builds the service and runs it in this process. npm forwards SIGINT and SIGTERM to it, because `exec`
-// in package.json leaves no shell between the two. (cmd.exe knows no `exec` and runs what follows it.) It also ends
-// when its parent is gone: npm that was killed forwards nothing, and would leave a server behind.
-// A service that outlives the terminal is started with `node dist/main.js serve` (docs/operations.md, start).
+// `npm start`: builds the service and runs it in this process. `exec` in package.json removes the
+// shell in between, so that npm forwards SIGINT and SIGTERM (cmd.exe ignores `exec`). It also ends
+// when its parent is gone, because a killed npm forwards nothing. To outlive the terminal, use
+// `node dist/cli/main.js serve` (docs/operations.md, start).
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const PARENT_CHECK_MS = 1_000;
 
-/** Exit code of the build. A signal ends it, and this process with it. */
 function build() {
   const child = spawn('npm', ['run', 'build', '--silent'], { stdio: 'inherit', shell: process.platform === 'win32' });
   const stop = (signal) => child.kill(signal);

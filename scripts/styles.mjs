@@ -1,10 +1,10 @@
-// Style sheets as they are shipped: ours joined in order, and of the CSS kit only what pages use.
+// Builds the shipped style sheets: ours joined in order, and the used part of the CSS kit.
 import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { PurgeCSS } from 'purgecss';
 
-/** What pages of plugins from outside may count on, whether ours use it or not (web/README.md, classes). */
+/** Classes that third-party plugin pages may rely on (web/README.md, classes). */
 const PROMISED = new RegExp(
   `^(${[
     'row|row-cards|col|col-auto|col-(sm-|md-|lg-)?\\d+|container-fluid|g-[0-5]',
@@ -20,7 +20,11 @@ const PROMISED = new RegExp(
   ].join('|')})$`,
 );
 
-/** The kit's style sheet without what nobody uses. @param {string} dist the built tree @returns {Promise<string>} */
+/**
+ * Returns the kit's style sheet without unused rules.
+ * @param {string} dist the built tree
+ * @returns {Promise<string>}
+ */
 export async function kitStyles(dist) {
   const file = createRequire(import.meta.url).resolve('@tabler/core/dist/css/tabler.min.css');
   const [purged] = await new PurgeCSS().purge({
@@ -35,7 +39,11 @@ export async function kitStyles(dist) {
   return purged.css;
 }
 
-/** Our own general styles, one file, in the order of their names. @param {string} folder @returns {Promise<string>} */
+/**
+ * Returns the general styles as one file, in the order of their names.
+ * @param {string} folder
+ * @returns {Promise<string>}
+ */
 export async function ownStyles(folder) {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.css')).toSorted();
   return (await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))).join('\n');

@@ -1,6 +1,6 @@
-// Runs mocha on the compiled test files of a tier: `fast` is npm test, `e2e` is npm run test:e2e, `all` is both. The
-// sources say which files there are, since dist/ may hold older ones. A word selects the files whose path contains it;
-// options, as in --grep=text, are passed on to mocha.
+// Runs mocha on the compiled tests of a tier: `fast` (npm test), `e2e` (npm run test:e2e) or `all`.
+// Files are listed from the sources, because dist/ may contain outdated ones. A word selects files
+// by path; options such as --grep=text are passed to mocha.
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const options = args.filter((arg) => arg.startsWith('-'));
 /** Files of this tier mostly wait for their programs. */
 if (tier === 'e2e' && !options.some((option) => option.startsWith('--jobs=')))
   options.push(`--jobs=${3 * availableParallelism()}`);
-/** Paths may be given as in the sources or as compiled. */
+/** Accepts source and compiled paths. */
 const words = args
   .filter((arg) => !arg.startsWith('-'))
   .map((word) => word.replace(/^(\.\/)?(dist\/)?test\//, '').replace(/\.ts$/, '.js'));

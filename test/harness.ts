@@ -1,9 +1,7 @@
 /**
- * Boots the real kernel with the plugins of a test, the memory store and fakes for every other port. No port is opened
- * and no job runs by itself: `jobs.runNow(name)` runs one, `http.mounted` holds the routes.
- *
- *   const service = await boot([plugin], { sections: { chat: { … } } });
- *   after(() => service.stop());
+ * Boots the real kernel with a test's plugins, the memory store and fakes of all other ports. No
+ * port is opened and no job runs by itself: `jobs.runNow(name)` runs one, `http.mounted` holds the
+ * routes.
  */
 import type { AppSettings, Plugin } from '../kernel/contract.js';
 import { Kernel, type KernelBootOptions, type KernelParts, type Mode } from '../kernel/kernel.js';
@@ -25,7 +23,6 @@ export interface HarnessOptions {
   plugin_timeout_ms?: number;
   auto_migrate?: boolean;
   app?: Partial<AppSettings>;
-  /** Replaces single parts of the kernel. */
   parts?: Partial<KernelParts>;
 }
 
@@ -35,14 +32,13 @@ export interface Harness extends Fakes {
   stop(): Promise<void>;
 }
 
-/** Sets of plugins whose views and sources were judged in this process, each plugin by a number of its own. */
 const judged = new Set<string>();
 const numbers = new WeakMap<Plugin, number>();
 let numbered = 0;
 
 /**
- * Whether this set was judged before; the next time it will have been. To read and judge all views and sources costs more
- * than the rest of a start.
+ * Returns whether this set was validated before, and marks it. Validating all views and sources is
+ * slower than the rest of a start.
  */
 export function wereJudged(set: readonly Plugin[], by: 'fakes' | 'web server' = 'fakes'): boolean {
   for (const plugin of set) if (!numbers.has(plugin)) numbers.set(plugin, ++numbered);
@@ -52,7 +48,6 @@ export function wereJudged(set: readonly Plugin[], by: 'fakes' | 'web server' = 
   return before;
 }
 
-/** A kernel that has not been booted yet. */
 export function harness(builtin: readonly Plugin[], options: HarnessOptions = {}): Harness {
   const own = fakes();
   const parts = kernelParts(own, options.app);
@@ -82,7 +77,10 @@ export async function boot(builtin: readonly Plugin[], options: HarnessOptions =
   return made;
 }
 
-/** What `promise` is rejected with. @throws when it is not */
+/**
+ * Returns the error that `promise` rejects with.
+ * @throws when it resolves
+ */
 export async function rejection(promise: Promise<unknown>): Promise<Error> {
   try {
     await promise;
@@ -93,14 +91,14 @@ export async function rejection(promise: Promise<unknown>): Promise<Error> {
   throw new Error('was not rejected');
 }
 
-/** For a condition that itself waits for an answer. */
+/** Timeout of a condition that itself waits for a response. */
 const UNANSWERED_MS = 60_000;
-/** Only what hangs reaches it: the machine may be busy. */
 const HANG_MS = 60_000;
 
 /**
- * Resolves when `condition` holds; asks again every few milliseconds, and less often the longer it takes: what is waited
- * for may need the processor. @throws after `ms`
+ * Polls until `condition` holds, with increasing intervals, because what it waits for may need the
+ * processor.
+ * @throws after `ms`
  */
 export async function until(what: string, condition: () => boolean | Promise<boolean>, ms = HANG_MS): Promise<void> {
   const began = Date.now();

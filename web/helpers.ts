@@ -1,7 +1,3 @@
-/**
- * Helpers of every template, as plain functions: no engine, no server, so that a test calls them directly. What each
- * one prints, and an example, is in web/README.md. The composition root registers them with Handlebars.
- */
 import { badges } from './helpers/badges.js';
 import { charts } from './helpers/charts.js';
 import { blocks } from './helpers/code.js';
@@ -20,7 +16,10 @@ import { uptimeBars } from './helpers/uptime.js';
 
 export type { Helper } from './helpers/html.js';
 
-/** Every helper by its name in templates. @throws RangeError when the time zone is unknown. */
+/**
+ * Returns all helpers by their names in templates.
+ * @throws RangeError for an unknown time zone
+ */
 export function helpers(options: TimeOptions): Record<string, Helper> {
   return {
     ...logic,

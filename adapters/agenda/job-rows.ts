@@ -1,4 +1,3 @@
-/** The stored jobs: how they are added, scheduled and found. Locks are handled by repository.ts. */
 import { DueTimes } from '../../lib/clock-skew.js';
 import { isoOf, MINUTE_MS } from '../../lib/time.js';
 import type { Clock } from '../../ports/clock.js';
@@ -6,20 +5,20 @@ import type { Ids } from '../../ports/ids.js';
 import { StoreConflict, type Collection, type Json, type Update } from '../../ports/store.js';
 import type { JobDoc } from './job-document.js';
 
-/** A due time as it is stored. A type and no interface, since it becomes part of an update. */
+/** A stored due time. A type alias, because it becomes part of an update. */
 export type Due = { due_at: string; ahead_ms: number };
 
 export class JobRows {
   readonly #times: DueTimes;
 
-  /** @param nextTime when a cron expression fires next, RFC 3339 */
+  /** @param nextTime returns when a cron expression fires next, RFC 3339 */
   constructor(
     private readonly jobs: Collection<JobDoc>,
     private readonly clock: Clock,
     private readonly ids: Ids,
     private readonly nextTime: (cron: string) => string,
   ) {
-    // The clock of another machine may have been wrong.
+    // Tolerates wrong clocks on other machines.
     this.#times = new DueTimes(clock, MINUTE_MS);
   }
 
@@ -27,12 +26,11 @@ export class JobRows {
     return this.at(this.clock.now() + ms);
   }
 
-  /** @param time milliseconds since 1970; a past time is due immediately */
+  /** @param time milliseconds since the epoch; a past time is due immediately */
   at(time: number): Due {
     return { due_at: this.#times.at(time), ahead_ms: this.#ahead(time) };
   }
 
-  /** The next time of a cron expression, which follows the time of day. */
   atCron(cron: string): Due {
     const due_at = this.nextTime(cron);
     return { due_at, ahead_ms: this.#ahead(Date.parse(due_at)) };
@@ -42,7 +40,9 @@ export class JobRows {
     return Math.max(0, Math.round(time - this.clock.now()));
   }
 
-  /** Stores one job to run at `due`. With a key: at most one that waits, at the earlier of both times. */
+  /**
+   * Stores one job to run at `due`. With a key, at most one waits, at the earlier of both times.
+   */
   async add(name: string, data: Json, due: Due, key: string | undefined, retry: number): Promise<void> {
     const keys = key === undefined ? {} : { key: `${name}:${key}`, wanted_key: `${name}:${key}` };
     for (;;) {
@@ -51,21 +51,20 @@ export class JobRows {
         return;
       } catch (error) {
         if (!(error instanceof StoreConflict) || error.index !== 'key') throw error;
-        // No match when the waiting job has just begun: it may have missed what this call is about, so insert again.
+        // The waiting job has just started and may have missed this change, so insert again.
         if (await this.jobs.change({ key: `${name}:${key ?? ''}` }, { min: due })) return;
       }
     }
   }
 
-  /** The documents of repeating jobs, by name. */
   async named(names: readonly string[]): Promise<ReadonlyMap<string, JobDoc>> {
     const { items } = await this.jobs.find({ filter: { id: { in: names } }, limit: 1000 });
     return new Map(items.map((doc) => [doc.id, doc]));
   }
 
   /**
-   * Stores a repeating job at the first start of any process, and moves it when its interval became shorter.
-   * @param stored as it was just read: most starts write nothing
+   * Creates a repeating job, or reschedules it when its interval became shorter.
+   * @param stored the current document, which saves a write on most starts
    */
   async schedule(
     name: string,
@@ -84,13 +83,16 @@ export class JobRows {
       await this.jobs.change({ id: name, lock: null, due_at: { gt: latest.due_at } }, { set: latest });
   }
 
-  /** Lets a repeating job run at `due` instead of later; a running one runs again afterwards. */
+  /** Runs a repeating job at `due` at the latest; a running one runs again afterwards. */
   async bringForward(name: string, due: Due): Promise<void> {
     if (await this.jobs.change({ id: name, lock: null }, { min: due, unset: ['wanted_at'] })) return;
     await this.jobs.change({ id: name }, { min: { wanted_at: due.due_at } });
   }
 
-  /** Unlocks a job that must run (again) at `due`. One with a key gives way to another that waits under it. */
+  /**
+   * Unlocks a job that must run again at `due`. A job with a key is dropped if another one waits
+   * under it.
+   */
   async toWaiting(id: string, token: string, due: Due, outcome: NonNullable<Update['set']> = {}): Promise<boolean> {
     const key = (await this.jobs.get(id))?.wanted_key;
     const set = { ...outcome, ...due, ...(key === undefined ? {} : { key }) };
@@ -102,7 +104,6 @@ export class JobRows {
     }
   }
 
-  /** Returns which of these names have a due job or an expired lock. */
   async findDueNames(names: readonly string[]): Promise<ReadonlySet<string>> {
     await this.#times.reanchorIfNeeded(() =>
       this.#times.reanchor(this.jobs, {
@@ -116,7 +117,6 @@ export class JobRows {
     return new Set((await this.jobs.groupCount('name', filter)).map(({ key }) => String(key)));
   }
 
-  /** Returns for how many seconds the first waiting job has been due; 0: none is. */
   async queueAge(): Promise<number> {
     const filter = { due_at: { lte: isoOf(this.clock.now()) }, lock: null };
     const page = await this.jobs.find({ filter, sort: [['due_at', 'asc']], limit: 1 });
@@ -124,7 +124,6 @@ export class JobRows {
     return due === undefined ? 0 : (this.clock.now() - Date.parse(due)) / 1000;
   }
 
-  /** Returns the documents named like these jobs, and every job of theirs that waits or runs. */
   async list(names: readonly string[]): Promise<JobDoc[]> {
     const filter = { name: { in: names }, due_at: { exists: true } };
     const [named, pending] = await Promise.all([

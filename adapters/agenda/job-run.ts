@@ -1,4 +1,3 @@
-/** Runs jobs within their time limits, and counts and logs their results. Agenda records what a run throws. */
 import type { Job } from 'agenda';
 import type { JobSpec } from '../../ports/jobs.js';
 import type { Logger } from '../../ports/logger.js';
@@ -12,7 +11,7 @@ export const TIMEOUT_MS = 60_000;
 
 const STOPPING = new Error('the service is stopping');
 
-/** A repeating job starts again with its next run, so each of its failures is final. */
+/** A repeating job starts again with its next run, so each failure is final. */
 function countAttempt({ attrs }: Job<Payload>): { attempt: number; lastAttempt: boolean } {
   const { retry }: Payload = attrs.data;
   const attempt = (attrs.failCount ?? 0) + 1;
@@ -22,7 +21,7 @@ function countAttempt({ attrs }: Job<Payload>): { attempt: number; lastAttempt: 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 export class JobRuns {
-  /** What a run threw; Agenda stores only the message. */
+  /** Errors of runs, of which Agenda stores only the message. */
   readonly errors = new WeakMap<object, Error>();
   readonly #aborts = new Set<AbortController>();
   readonly #blocking = new LoopWatch((jobs, ms) =>
@@ -32,8 +31,9 @@ export class JobRuns {
   #interrupted = false;
 
   /**
-   * @param times `marginMs`: from the end of a job's time to the end of its lock; `lockMs`: how long a lock is stored
-   * @param renew renews a lock; false: another process has it
+   * @param times `marginMs`: from a job's time limit to the end of its lock; `lockMs`: how long a
+   *   lock is stored
+   * @param renew renews a lock; false when another process has it
    */
   constructor(
     private readonly counter: Counter,
@@ -42,13 +42,12 @@ export class JobRuns {
     private readonly renew: (lock: LockKey) => Promise<boolean>,
   ) {}
 
-  /** Aborts the current runs, and prevents further ones. */
   interrupt(): void {
     this.#interrupted = true;
     for (const controller of this.#aborts) controller.abort(STOPPING);
   }
 
-  /** @throws what the job throws */
+  /** @throws errors of the job */
   async run(spec: JobSpec, job: Job<Payload>): Promise<void> {
     const payload: Payload = job.attrs.data;
     if (this.#interrupted) {
@@ -75,8 +74,8 @@ export class JobRuns {
   }
 
   /**
-   * A run that ignores its signal counts as failed before its lock ends; one whose lock was lost, as by a pause of the
-   * whole process, is aborted.
+   * A run that ignores its signal fails before its lock expires. A run that lost its lock, for
+   * example after a process pause, is aborted.
    */
   async #within(spec: JobSpec, job: Job<Payload>): Promise<void> {
     const { attrs } = job;

@@ -1,4 +1,3 @@
-/** Definitions of jobs: their validation, and what `list` returns of them (ports/jobs.ts). */
 import { isoOf } from '../../lib/time.js';
 import type { JobInfo, JobSpec } from '../../ports/jobs.js';
 import type { JobDoc } from './job-document.js';
@@ -6,10 +5,12 @@ import type { JobDoc } from './job-document.js';
 const MAX_MS = 2 ** 31 - 1;
 const NAME = /^[a-z][a-z0-9_.-]{0,99}$/;
 
-/** Milliseconds, or a cron expression; undefined: it runs when it is enqueued. */
 export const repeatOf = (spec: JobSpec): number | string | undefined => spec.everyMs ?? spec.cron;
 
-/** @param next throws on a cron expression that cannot be read @throws TypeError that names the job */
+/**
+ * @param next throws on an invalid cron expression
+ * @throws TypeError that names the job
+ */
 export function checkSpec({ name, everyMs, cron, timeoutMs }: JobSpec, next: (cron: string) => unknown): void {
   const refuse = (problem: string): never => {
     throw new TypeError(`job ${name}: ${problem}`);
@@ -28,13 +29,16 @@ export function checkSpec({ name, everyMs, cron, timeoutMs }: JobSpec, next: (cr
   }
 }
 
-/** @param docs of all jobs @param now RFC 3339 */
+/**
+ * @param docs of all jobs
+ * @param now RFC 3339
+ */
 export function describeJob(spec: JobSpec, docs: readonly JobDoc[], now: string): JobInfo {
   const own = docs.filter(({ name }) => name === spec.name);
   const named = own.find(({ id }) => id === spec.name);
   const locked = own.filter(({ lock, due_at }) => lock !== undefined && (due_at ?? '') > now);
   const waiting = own.find(({ lock, due_at }) => lock === undefined && due_at !== undefined);
-  // Its last attempt failed, and another one follows.
+  // Its last attempt failed and a retry follows.
   const retried = own.find(({ id, fail_reason }) => id !== spec.name && typeof fail_reason === 'string');
   const lastRuns = own.flatMap(({ last_run_at }) => last_run_at ?? []).toSorted();
   return {
@@ -50,7 +54,7 @@ export function describeJob(spec: JobSpec, docs: readonly JobDoc[], now: string)
   };
 }
 
-/** Of a repeating job that runs: its interval counts from the start of the run. */
+/** The interval of a running job counts from the start of the run. */
 function nextRunAfter({ everyMs }: JobSpec, running: JobDoc | undefined): string | null {
   const started = Date.parse((running?.lock !== undefined && running.last_run_at) || '');
   return everyMs === undefined || Number.isNaN(started) ? null : isoOf(started + everyMs);

@@ -1,11 +1,10 @@
 /**
- * Background work (ports/jobs.ts) on Agenda, stored in the DocumentStore.
+ * Background jobs on Agenda, stored in the DocumentStore. Jobs stored by this process run
+ * immediately; polling finds those of others.
  *
- * Agenda polls, limits concurrency and computes retries; repository.ts locks. A poll finds what other processes stored;
- * what this process stores is taken immediately. At its time limit the signal of a run aborts, and half a second later
- * a run that ignores it counts as failed and its lock is given back. Locks are short and renewed while the run lasts:
- * after a crash every job is free within a minute. Work is at least once: a job whose process dies runs again.
- * Rejected: Agenda's MongoDB backend (a second engine would behave differently), and intervals in words.
+ * At its time limit a run's signal aborts; half a second later a run that ignores it fails and its
+ * lock is released. Locks are short and renewed while the run lasts, so that a crash frees every
+ * job within a minute. Jobs run at least once.
  */
 import {
   Agenda,
@@ -30,7 +29,7 @@ import { JobRuns, TIMEOUT_MS } from './job-run.js';
 import { checkSpec, describeJob, repeatOf } from './job-spec.js';
 import { StoreJobRepository } from './repository.js';
 
-/** Without a locale, Luxon makes Node load 7 MB of data about all languages. */
+/** Without a locale, Luxon makes Node load 7 MB of language data. */
 Settings.defaultLocale = 'en-US';
 
 export { JOBS_COLLECTION } from './job-document.js';
@@ -38,15 +37,15 @@ export { JOBS_COLLECTION } from './job-document.js';
 export interface AgendaJobsOptions {
   /** Default 4,000. */
   pollMs?: number;
-  /** Enqueued jobs of one name that run at once in this process. Default 5. */
+  /** Concurrent enqueued jobs of one name in this process. Default 5. */
   concurrency?: number;
-  /** All jobs that run at once in this process. Default 20. */
+  /** Concurrent jobs in this process. Default 20. */
   maxConcurrency?: number;
-  /** From the end of a job's time to the end of its lock. Default 1,000. */
+  /** From a job's time limit to the end of its lock. Default 1,000. */
   marginMs?: number;
-  /** A lock is stored for at most so long, and renewed three times in it while its run lasts. Default 45,000. */
+  /** Maximum lifetime of a lock; it is renewed three times within it. Default 45,000. */
   lockMs?: number;
-  /** First delay of a retry; it doubles each time, up to an hour. Default 1,000. */
+  /** First retry delay, doubled each time up to an hour. Default 1,000. */
   retryBaseMs?: number;
 }
 
@@ -54,10 +53,9 @@ export interface AgendaJobsPorts {
   store: DocumentStore;
   clock: Clock;
   ids: Ids;
-  /** Limits repeated lines about an unavailable store (adapters/node/store-fault-log.ts). */
+  /** Should limit repeated lines about an unavailable store. */
   log: Logger;
   metrics: Metrics;
-  /** The repeated lines of `log`. */
   faults?: RepeatedLines;
 }
 
@@ -126,14 +124,16 @@ export class AgendaJobs implements Jobs {
       },
       processEvery: this.options.pollMs,
       maxConcurrency: this.options.maxConcurrency,
-      // Interval of Agenda's checks of its runs; its own limit never applies (repository.ts, FAR).
+      // Interval of Agenda's checks of its runs; its own limit never applies (see `FAR_FUTURE` in
+      // the repository).
       defaultLockLifetime: this.options.pollMs,
     });
     this.agenda.on('error', (error: Error) => {
       this.runs.inc({ job: 'engine', result: 'error' });
       this.log.error({ err: error }, 'jobs: an error outside of any job');
     });
-    // A slot is free: waiting jobs need not wait for the next poll. A repeating job has no others.
+    // A slot is free, so waiting jobs need not wait for the next poll. A repeating job has no
+    // others.
     this.agenda.on('complete', ({ attrs: { name } }: Job) => {
       const spec = this.specs.get(name);
       if (spec !== undefined && repeatOf(spec) === undefined) this.nudge(name);
@@ -148,20 +148,23 @@ export class AgendaJobs implements Jobs {
     for (const result of RESULTS) this.runs.inc({ job: spec.name, result }, 0);
     const { concurrency } = this.options;
     const limit = repeatOf(spec) === undefined ? concurrency : 1;
-    // Of Agenda's two kinds of definition the one with a promise; overloads would choose the one with a callback.
+    // Selects the promise form of Agenda's definition; overloads would choose the callback form.
     const define: Define = this.agenda.define.bind(this.agenda);
     define(spec.name, (job) => this.work.run(spec, job), {
       concurrency: limit,
-      // Locking no more than can run at once leaves the rest to other processes.
+      // Locks no more than can run concurrently and leaves the rest to other processes.
       lockLimit: limit,
       backoff: ({ attempt, jobData }) => this.retryDelay(attempt, jobData as Payload),
     });
   }
 
-  /** The next time that a cron expression names. @throws Error on one that cannot be read */
+  /**
+   * Returns the next time of a cron expression.
+   * @throws Error on an invalid one
+   */
   private nextAt(cron: string): string {
     const probe = new Job(this.agenda, { name: 'probe', priority: 0, type: 'single', nextRunAt: null, data: null });
-    // Agenda counts from the last run, or else from its own look at the clock.
+    // Agenda counts from the last run, or else reads the clock itself.
     probe.attrs.lastRunAt = new Date(this.clock.now());
     const { nextRunAt, failReason } = probe.repeatEvery(cron, { timezone: 'UTC' }).attrs;
     if (!nextRunAt) throw new Error(failReason ?? 'it names no time');
@@ -220,7 +223,7 @@ export class AgendaJobs implements Jobs {
   async drain(timeoutMs = 10_000): Promise<void> {
     this.repository.stopping = true;
     if (this.started) await this.agenda.stop(false);
-    // A lock that came in during this turn is now in Agenda's queue, which no longer runs.
+    // A lock taken in this turn is now in Agenda's queue, which no longer runs.
     await new Promise((resolve) => setImmediate(resolve));
     await this.repository.releaseUnstarted();
     const grace = Math.min(1_000, timeoutMs / 5);
@@ -249,7 +252,7 @@ export class AgendaJobs implements Jobs {
     return Math.min(MAX_RETRY_MS, this.options.retryBaseMs * 2 ** (attempt - 1));
   }
 
-  /** Makes Agenda poll for jobs of this name in `inMs`; jobs further ahead are found by the regular poll. */
+  /** Makes Agenda poll for jobs of this name in `inMs`, unless the regular poll comes first. */
   private nudge(name: string, inMs = 0): void {
     if (inMs > this.options.pollMs) return;
     if (inMs > 0) {

@@ -4,15 +4,14 @@ const CHECK_MS = 250;
 const BLOCKED_MS = 1_000;
 
 export class LoopWatch {
-  /** Names of the jobs that run, each as often as it runs. */
   readonly #running: string[] = [];
   #timer: NodeJS.Timeout | undefined;
   #checkedAt = 0;
 
-  /** @param report called with the jobs that ran while the loop stood still */
+  /** @param report called with the jobs that ran while the loop was blocked */
   constructor(private readonly report: (jobs: readonly string[], ms: number) => void) {}
 
-  /** Call the result when the run is over. */
+  /** Registers a running job. Call the result when the run ends. */
   enter(job: string): () => void {
     if (this.#running.length === 0) this.#start();
     this.#running.push(job);

@@ -1,11 +1,10 @@
 /**
- * Agenda's storage over the DocumentStore, so that jobs run on every engine. Every change of a locked job names the
- * lock's token: a process that lost its lock (it was too slow, or stopped by a debugger) can neither start nor finish
- * a job that another process has taken over.
- *
- * A lock is short and renewed while its run lasts (job-run.ts); that of a short job outlives its time limit by
- * a margin, which also covers clocks that differ a little. Agenda's own check of `lockedAt` is switched off (`FAR`),
- * since job-run.ts enforces the time limit of each job.
+ * Agenda's storage over the DocumentStore, so that jobs run on every engine. Every change of a
+ * locked job checks the lock's token: a process that lost its lock, because it was slow or paused,
+ * can neither start nor finish the job. Locks are short and renewed during the run; a short job's
+ * lock outlives its time limit by a margin, which also covers clock differences. Agenda's own check
+ * of `lockedAt` is disabled (`FAR_FUTURE`), because the time limit of each job is enforced
+ * separately.
  */
 import { hostname } from 'node:os';
 import { toJobId, type JobParameters, type JobRepository } from 'agenda';
@@ -22,12 +21,11 @@ import { JobRows, type Due } from './job-rows.js';
 
 const OWNER = `${hostname()}:${process.pid}`;
 const FAR = new Date('9999-12-31T00:00:00.000Z');
-/** A taken job is due, whatever the time of day does until it starts. */
+/** A taken job stays due, even if the clock changes before it starts. */
 const DUE = new Date(0);
-/** A run that starts so soon after its lock was stored does not renew it. */
+/** A run that starts this soon after its lock was stored does not renew it. */
 const FRESH_MS = 250;
 
-/** Names a lock: the stored token, and the document that has it. */
 export interface LockKey {
   id: string;
   token: string;
@@ -36,7 +34,6 @@ export interface LockKey {
 interface HeldLock extends LockKey {
   /** When the run started, or else when the lock was taken, by the monotonic clock. */
   since: number;
-  /** When the run started, RFC 3339; null: it has not. */
   started_at: string | null;
 }
 
@@ -45,27 +42,32 @@ export interface RepositoryParts {
   clock: Clock;
   ids: Ids;
   log: Logger;
-  /** The repeated log lines that end when the store answers again. */
+  /** Repeated log lines, which end when the store answers again. */
   faults?: RepeatedLines;
-  /** How long a lock of this name is stored; undefined for names that this process does not run. */
+  /**
+   * Returns how long a lock of this name is stored; undefined for names that this process does not
+   * run.
+   */
   leaseMs: (name: string) => number | undefined;
-  /** How long a renewed lock is stored; no lock is stored for longer. */
+  /** Lifetime of a renewed lock, and the maximum of any lock. */
   lockMs: number;
   names: () => string[];
-  /** When a cron expression fires next, RFC 3339. */
+  /** Returns when a cron expression fires next, RFC 3339. */
   next: (cron: string) => string;
 }
 
-/** What Agenda's processor calls of its storage. */
 type UsedRepository = Pick<JobRepository, 'connect' | 'getNextJobToRun' | 'saveJobState' | 'unlockJob' | 'unlockJobs'>;
 
 export class StoreJobRepository implements UsedRepository {
   readonly rows: JobRows;
-  /** Set when no job may be taken any more. */
+  /** Set when no further job may be taken. */
   stopping = false;
   private readonly jobs: Collection<JobDoc>;
   private readonly steps: ClockSteps;
-  /** Locks of this process by token: a job that is given back may be taken again before that is acknowledged. */
+  /**
+   * Locks of this process by token, because a released job may be taken again before the release is
+   * acknowledged.
+   */
   private readonly held = new Map<string, HeldLock>();
   private readonly idle: (() => void)[] = [];
   private readonly polls = new Set<Promise<unknown>>();
@@ -85,7 +87,7 @@ export class StoreJobRepository implements UsedRepository {
     return this.held.size;
   }
 
-  /** Resolves when this process holds no lock, and no poll that began before `stopping` may take one. */
+  /** Resolves when this process holds no lock, and no poll from before `stopping` can take one. */
   async whenIdle(): Promise<void> {
     await Promise.allSettled(this.polls);
     if (this.held.size > 0) await new Promise<void>((resolve) => this.idle.push(resolve));
@@ -100,7 +102,6 @@ export class StoreJobRepository implements UsedRepository {
     if (this.held.size === 0) for (const resolve of this.idle.splice(0)) resolve();
   }
 
-  /** Logs when the store answers again. */
   private async findDueNames(): Promise<ReadonlySet<string>> {
     const { clock, log, faults, names } = this.parts;
     try {
@@ -117,7 +118,7 @@ export class StoreJobRepository implements UsedRepository {
     }
   }
 
-  /** One query for all names that Agenda polls in the same turn of the event loop. */
+  /** Uses one query for all names that Agenda polls in the same turn of the event loop. */
   private findDueNamesOnce(): Promise<ReadonlySet<string>> {
     if (this.dueNames === null) {
       this.dueNames = this.findDueNames();
@@ -146,15 +147,18 @@ export class StoreJobRepository implements UsedRepository {
   }
 
   /**
-   * Locks up to this time are over. After a step ahead they would end early, so until the longest is over by the
-   * monotonic clock, the clock before counts.
+   * Returns the time up to which locks have expired. After a forward clock step the previous clock
+   * applies until the longest lock is over by the monotonic clock, so that locks do not expire
+   * early.
    */
   private lockEnd(): string {
     this.steps.check();
     return isoOf(this.parts.clock.now() - Math.max(0, this.steps.recentMs));
   }
 
-  /** Locks the document named like the job, for `runNow`; undefined when another process holds it. */
+  /**
+   * Locks the document named like the job, for `runNow`; undefined when another process holds it.
+   */
   async lockNamed(name: string, repeat: number | string | undefined, data: Json): Promise<JobParameters | undefined> {
     const setOnInsert = { name, fail_count: 0, ...(repeat === undefined ? {} : { repeat }) };
     await this.jobs.change({ id: name }, { setOnInsert }, { upsert: true });
@@ -171,13 +175,16 @@ export class StoreJobRepository implements UsedRepository {
     return toParameters(taken.doc, token);
   }
 
-  /** Agenda saves a job twice: locked when it begins, unlocked when it is over. @throws Error when the lock was lost */
+  /**
+   * Agenda saves a job twice: locked at its start, unlocked at its end.
+   * @throws Error when the lock was lost
+   */
   async saveJobState(job: JobParameters): Promise<void> {
     const id = String(job._id);
     const lock = { id, token: (job.data as Payload).token };
     const begins = Boolean(job.lockedAt);
-    // Agenda checks the run by this time also while its end is being stored. Without it, a run whose end takes long to
-    // store would be logged as canceled, and its slot given away before it is free.
+    // Agenda checks this time while the end of the run is being stored. A slow store would
+    // otherwise make it log the run as canceled and release its slot early.
     job.lockedAt = FAR;
     try {
       const isStored = begins ? await this.begin(lock, job) : await this.finish(lock, job);
@@ -185,11 +192,11 @@ export class StoreJobRepository implements UsedRepository {
       if (!begins) this.drop(lock);
     } catch (error) {
       if (begins) {
-        // Nothing has begun: another process need not wait for the lock to end.
+        // The run has not started, so another process need not wait for the lock to expire.
         await this.giveBack([lock]);
       } else {
         this.drop(lock);
-        // Agenda drops what this throws at the end of a run; the lock then ends by itself and the job runs again.
+        // Agenda swallows this error; the lock then expires and the job runs again.
         this.parts.log.error({ err: error, job: job.name }, 'the end of a job could not be stored');
       }
       throw error;
@@ -206,7 +213,10 @@ export class StoreJobRepository implements UsedRepository {
     return (await this.jobs.change({ id: lock.id, lock: lock.token }, { set })) !== null;
   }
 
-  /** Renews the lock of a run. False: it was lost to another process, or given back. */
+  /**
+   * Renews the lock of a run.
+   * @returns false when it was lost or released
+   */
   async renew(lock: LockKey): Promise<boolean> {
     const set = this.rows.in(this.parts.lockMs);
     return (await this.jobs.change({ id: lock.id, lock: lock.token }, { set })) !== null;
@@ -240,16 +250,16 @@ export class StoreJobRepository implements UsedRepository {
     return changed !== null;
   }
 
-  /** Returns when the job runs next; null: never. An interval counts from the start of the run. */
+  /** Returns when the job runs next, or null. An interval counts from the start of the run. */
   private next({ repeatInterval: repeat, nextRunAt }: JobParameters, held: HeldLock | undefined): Due | null {
     const now = this.parts.clock.monotonic();
     if (typeof repeat === 'number') return this.rows.in(Math.max(0, repeat - (now - (held?.since ?? now))));
     if (repeat !== undefined) return this.rows.atCron(repeat);
-    // A retry: Agenda has just added its delay to the time of day.
+    // A retry: Agenda has just added its delay to the wall clock.
     return nextRunAt && nextRunAt > DUE ? this.rows.in(nextRunAt.getTime() - Date.now()) : null;
   }
 
-  /** Gives locks back in the background: a fault is logged, and the lock expires by itself. */
+  /** Releases locks in the background; on an error they expire by themselves. */
   private async giveBack(locks: readonly LockKey[]): Promise<void> {
     for (const lock of locks) {
       if (!this.held.has(lock.token)) continue;
@@ -266,7 +276,6 @@ export class StoreJobRepository implements UsedRepository {
     }
   }
 
-  /** Gives back every lock whose run has not started. */
   async releaseUnstarted(): Promise<void> {
     await this.giveBack([...this.held.values()].filter(({ started_at }) => started_at === null));
   }

@@ -1,4 +1,3 @@
-/** What several parts of this adapter do with files. */
 import { open, readFile, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncFolder } from '../../lib/folders.js';
@@ -15,7 +14,6 @@ export async function isThere(path: string): Promise<boolean> {
   }
 }
 
-/** Null: there is none. */
 export async function textOf(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8');
@@ -26,7 +24,8 @@ export async function textOf(path: string): Promise<string | null> {
 }
 
 /**
- * A file of its own (0600), on the disk when this resolves. What is there goes first: it is what a cut-off run left.
+ * Writes a private file (0600) durably. Replaces an existing file, which is a leftover of an
+ * interrupted run.
  */
 export async function writeOwn(path: string, content: AsyncIterable<Uint8Array> | string): Promise<void> {
   await rm(path, { force: true });
@@ -41,7 +40,7 @@ export async function writeOwn(path: string, content: AsyncIterable<Uint8Array> 
   await syncFolder(dirname(path));
 }
 
-/** What waits for the disk at once: the service beside waits with every commit until it is there. */
+/** Maximum unsynced data: commits of the running service wait until it is on disk. */
 const UNSYNCED_BYTES = 4 * 1024 * 1024;
 
 export async function writePieces(file: FileHandle, pieces: AsyncIterable<Uint8Array>): Promise<void> {

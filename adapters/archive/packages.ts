@@ -1,7 +1,6 @@
 /**
- * Release packages in an archive: each content once, under its hash, and beside it every place that it has, since a
- * promoted release is the same package in two. What `latest.json` and the access files say is made anew from the
- * documents.
+ * Release packages in an archive: each content once under its hash, with all its places, because a
+ * promoted release has two. `latest.json` and access files are generated from the documents.
  */
 import { createHash } from 'node:crypto';
 import { isPlatform } from '../../lib/formats/platform.js';
@@ -15,17 +14,16 @@ import { textEntry, type ArchiveEntry, type WrittenArchive } from './container/w
 
 const PACKAGE = /^releases\/([0-9a-f]{64})\.tar\.gz$/;
 const PLACE = /^releases\/places\/\d{6}\.json$/;
-/** Of a product and a channel. */
 const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
-/** The store's own file beside channels. */
 const LATEST = 'latest.json';
-/** Of one manifest, which lists up to 200,000 files. */
+/** Limit for one manifest, which lists up to 200,000 files. */
 const MAX_PLACE_BYTES = 128 * 1024 * 1024;
 const PACKAGE_FILE = 'package.tar.gz';
-/** Denies everyone, until a start writes the access files of the product: it is of no format that a start accepts. */
+/**
+ * Denies all access until a start writes the product's access files; no start accepts this format.
+ */
 const CLOSED = '# aos-access closed\nRequire all denied\n';
 
-/** Where packages of an archive go. */
 export type PackageTarget = Pick<ReleaseStore, 'packages' | 'access'>;
 
 export interface PlacedPackage {
@@ -36,12 +34,11 @@ export interface PlacedPackage {
 }
 
 export interface PackedArchive extends WrittenArchive {
-  /** Of the packages in it. */
   places: readonly ReleasePlace[];
 }
 
 /**
- * Every package that is in its place with its manifest.
+ * Iterates over every package that is in place with its manifest.
  * @param places receives the place of each
  */
 export async function* packageEntries(releases: ReleaseStore, places: ReleasePlace[]): AsyncGenerator<ArchiveEntry> {
@@ -66,21 +63,27 @@ async function* bytesOf(releases: ReleaseStore, place: ReleasePlace): AsyncGener
   if (file !== null) yield* file.read(0, file.size);
 }
 
-/** Reads an entry below `releases/` and keeps nothing. @throws ArchiveRejected */
+/**
+ * Validates an entry below `releases/` without storing it.
+ * @throws ArchiveRejected
+ */
 export async function checkPackageEntry(entry: FileEntry, content: AsyncIterable<Uint8Array>): Promise<void> {
   if (PACKAGE.test(entry.path)) return;
   if (!PLACE.test(entry.path)) throw new ArchiveRejected(`holds ${entry.path}, which has no place in it`);
   placedOf(await entryText(entry, content, MAX_PLACE_BYTES));
 }
 
-/** Packages on their way from an archive into a release store: staged, where nobody is offered them. */
+/** Packages that are staged from an archive into a release store, where they are not served. */
 export class StagedPackages {
-  /** Hash → id of the staged package. */
   readonly ids: Record<string, string> = {};
 
   constructor(private readonly packages: PackageStore) {}
 
-  /** Takes an entry below `releases/`. @returns the place that it tells, null for a package @throws ArchiveRejected */
+  /**
+   * Reads an entry below `releases/`.
+   * @returns its place, or null for a package
+   * @throws ArchiveRejected
+   */
   async take(entry: FileEntry, content: AsyncIterable<Uint8Array>): Promise<PlacedPackage | null> {
     const sha256 = PACKAGE.exec(entry.path)?.[1];
     if (sha256 !== undefined) {
@@ -122,9 +125,10 @@ const isPlace = (place: Partial<ReleasePlace> | undefined): place is ReleasePlac
   isPlatform(place.platform);
 
 /**
- * Puts staged packages in their places. A run that was cut off is made up for by another: what is in place stays.
- * Archives hold no access files, so a product without them is closed before its first package is in place.
- * @param places of one archive; asked again for the second pass
+ * Puts staged packages in place. Repeatable after an interruption: existing packages stay. Archives
+ * contain no access files, so a product without them is closed before its first package is placed.
+ *
+ * @param places of one archive; iterated twice
  * @throws Error when a package is neither staged nor in place
  */
 export async function putPackages(

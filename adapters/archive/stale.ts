@@ -1,19 +1,18 @@
-/** Files that a backup or an export leaves beside its target when it is killed (docs/consistency.md). */
+/**
+ * Temporary files that a killed backup or export leaves next to its target (docs/consistency.md).
+ */
 import { randomUUID } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { codeOf } from './files.js';
 
-/** No run is under way for so long. */
 const STALE_MS = 24 * 3_600_000;
 const LEFT = /^\..+\.[0-9a-f]{8}\.partial$|^\.copy-[0-9a-f]{8}\.partial(-wal|-shm|-journal)?$/;
 
 const mark = (): string => randomUUID().slice(0, 8);
 
-/** Where an archive is written until it is whole. */
 export const partialOf = (path: string): string => join(dirname(path), `.${basename(path)}.${mark()}.partial`);
 
-/** Copies the store beside the target, for as long as `work` needs the copy. */
 export async function withCopy<T>(folder: string, work: (copy: string) => Promise<T>): Promise<T> {
   const copy = join(folder, `.copy-${mark()}.partial`);
   try {
@@ -24,8 +23,7 @@ export async function withCopy<T>(folder: string, work: (copy: string) => Promis
 }
 
 /**
- * Removes what runs of this user left that were killed. A folder that is not there holds none, and one may be
- * written to that cannot be listed.
+ * Removes leftovers of this user's killed runs. A missing or unlistable folder counts as empty.
  * @param now milliseconds
  */
 export async function removeStale(folder: string, now: number): Promise<void> {

@@ -1,13 +1,8 @@
-/** Every command of the service as it is configured, with plugins from outside and without those that are off. */
 import { blueprint } from '../../config/compose/compose.js';
 import { outlivePlugins } from './plugin-faults.js';
 import { ownCommands } from './own.js';
 import { faceOf, type CommandFace } from './table.js';
 
-/**
- * From a service that touches nothing. `whole` is false with a configuration or plugins that are at fault: then there
- * are the service's own commands, and another one's start says what is wrong.
- */
 export async function askedTable(): Promise<{ commands: readonly CommandFace[]; whole: boolean }> {
   const own = await ownCommands();
   try {

@@ -1,6 +1,7 @@
 /**
- * `aos doctor`: names each fault by itself and how to fix it, also where the service could not start (contract 95,
- * command line). It changes nothing: no key, folder, store or index is made, and no migration runs.
+ * `aos doctor`: reports each fault with its fix, even if the service cannot start (contract 95,
+ * command line). It changes nothing: it creates no key, folder, store or index, and runs no
+ * migration.
  */
 import type { Configuration, Core } from '../../config/load.js';
 import { loadConfig } from '../../config/load.js';
@@ -47,7 +48,7 @@ function node(): string {
   return process.version;
 }
 
-/** Who may read the hashes in `.htpasswd` (contract 40, files). */
+/** Checks who may read the hashes in `.htpasswd` (contract 40, files). */
 async function accessFiles(configuration: Configuration): Promise<string> {
   if (inMongo(configuration)) return 'in MongoDB with the packages: this service alone serves them';
   const { mode, gid } = await accessModeOf(configuration);
@@ -55,7 +56,7 @@ async function accessFiles(configuration: Configuration): Promise<string> {
   return gid === null ? '.htpasswd is for this service alone' : `.htpasswd is for this service and the group ${gid}`;
 }
 
-/** Behind a proxy that is not listed all callers are one address, whose limits one of them can use up. */
+/** Behind an untrusted proxy, all callers share one address and its limits. */
 async function proxies({ data_dir, server }: Core): Promise<string> {
   const unlisted = await unlistedProxiesOf(data_dir, server.trusted_proxies);
   if (unlisted.length === 0) return 'X-Forwarded-For came from none that is not listed';
@@ -69,17 +70,14 @@ function sharedKey({ security }: Core): string {
   return length === 0 ? 'none: server-to-server calls are off' : 'set';
 }
 
-/** What the checks of plugins and store share. */
 interface Found extends OpenedStore {
-  /** What is known of each plugin so far; the later look knows more. */
   plugins: PluginHealth[];
-  /** What the running service says of its plugins; null where none runs. */
   running: readonly PluginState[] | null;
-  /** Set up once, over the store where it is open: the plugins are most of what a doctor's visit costs. */
+  /** Set up once, on the open store if possible, because the setup takes most of the time. */
   service: Service | null;
 }
 
-/** Sets the plugins up. What is wrong with them does not depend on the data, which no setup reads. */
+/** Sets the plugins up. The result does not depend on data, which no setup reads. */
 async function plugins(
   configuration: Configuration,
   keys: ServiceKeys | null,
@@ -93,7 +91,6 @@ async function plugins(
       : compose('command', { configuration, keys, store })),
   );
   await service.boot({ migrate: false }).catch(async (error: unknown) => {
-    // A failed start has closed what it was given.
     if (store !== null) Object.assign(found, await opened(configuration.core));
     throw error;
   });
@@ -115,7 +112,10 @@ async function migrations({ kernel }: Service, found: Found): Promise<string> {
   return 'none pending';
 }
 
-/** Faults of the plugins' sections are the configuration's. @returns whether the plugins can run */
+/**
+ * Faults in plugin sections are reported as configuration faults.
+ * @returns whether the plugins can run
+ */
 async function examinePlugins(
   found: Diagnosis,
   configuration: Configuration,
@@ -157,7 +157,7 @@ async function examineStore(
     'store',
     (error) => storeMend(error, core, newest),
     () => {
-      // What keeps the first start from creating it is the fault to fix, and is named already.
+      // The fault that prevents the first start is already reported.
       if (known.missing && found.items.some(({ ok }) => !ok)) return 'the first start makes it';
       return known.opened();
     },
@@ -184,10 +184,6 @@ async function examineStore(
     );
 }
 
-/**
- * Each plugin by itself: a failed one that the service goes on without, and one whose health says that something is
- * wrong.
- */
 async function examineHealth(found: Diagnosis, core: Core, known: Found): Promise<void> {
   const said = (await healthOfService(core)) ?? mergeRunningStates(known.running, known.plugins);
   for (const plugin of said) {

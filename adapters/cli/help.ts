@@ -1,11 +1,9 @@
-/** `aos --help`, `aos help <command>` and what is said of an unknown command. */
 import { EXIT } from './output.js';
 import type { CommandFace } from './table.js';
 import { findNearest, formatRows, helpOf } from './usage.js';
 
 const firstWord = ({ name }: CommandFace): string => name.split(' ')[0] ?? '';
 
-/** The command whose name the words begin with, and the words after it. */
 export function matchCommand(
   commands: readonly CommandFace[],
   words: readonly string[],
@@ -41,7 +39,6 @@ export function formatOverview(commands: readonly CommandFace[]): string {
   ].join('\n');
 }
 
-/** Help of a command, of a group of commands, or null where the words name neither. */
 export function helpFor(commands: readonly CommandFace[], words: readonly string[]): string | null {
   const found = matchCommand(commands, words);
   if (found !== null) return helpOf(found.command);
@@ -50,7 +47,6 @@ export function helpFor(commands: readonly CommandFace[], words: readonly string
   return [`Usage: aos ${words[0]} <command> [options]`, '', 'Commands:', ...listOf(group)].join('\n');
 }
 
-/** One line: what is unknown, what may be meant, and where the commands are listed. */
 export function formatUnknownCommand(commands: readonly CommandFace[], words: readonly string[]): string {
   const [first = ''] = words;
   const group = commands.filter((c) => firstWord(c) === first).map(({ name }) => name);

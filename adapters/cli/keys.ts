@@ -1,7 +1,7 @@
 /**
- * `aos release-key rotate` and `aos license-key rotate` (contract 40, files; contract 50, license files): another key
- * signs, the earlier one vouches for it, and running processes take it up by themselves. A configured key wants `--to`,
- * since this service cannot change the configuration.
+ * `aos release-key rotate` and `aos license-key rotate` (contract 40, files; contract 50, license
+ * files): the previous key signs its successor, and running processes reload it. A configured key
+ * needs `--to`, because the service cannot change its configuration.
  */
 import type { CommandSpec } from '../../kernel/contract.js';
 import { invalid } from '../../kernel/errors.js';
@@ -21,7 +21,6 @@ const OPTIONS = {
 
 async function textOf(path: string): Promise<string> {
   try {
-    // As `…_FILE` is read.
     return (await readNamed(path)).replace(/\r?\n$/, '');
   } catch (error) {
     if (error instanceof UntrustedFile) throw invalid({ to: error.problem }, `${error.message}.`);
@@ -30,7 +29,7 @@ async function textOf(path: string): Promise<string> {
   }
 }
 
-/** @throws ServiceError validation_failed for a key that is missing or of no use; conflict */
+/** @throws ServiceError validation_failed for a missing or unusable key; conflict */
 async function rotate(service: Service, kind: 'release' | 'license', to: string | undefined): Promise<RotatedKey> {
   const { [kind]: key } = service.keys;
   if (key.configured && to === undefined) {

@@ -1,6 +1,6 @@
 /**
- * `aos`: the command line. Nothing is loaded before it is known what is asked: help, the version and wrong words cost
- * no start (contract 95, command line). Exit 0, 1 (error), 64 (usage); the tick's 2.
+ * `aos`: the command line. Help, version and usage errors load nothing else, to stay fast (contract
+ * 95, command line). Exit codes: 0, 1 (error), 64 (usage); 2 for the tick.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,7 +25,6 @@ async function version(): Promise<string> {
 }
 
 async function run({ command, rest }: { command: CommandFace; rest: readonly string[] }): Promise<number> {
-  // Wrong words end here, before anything is started.
   if (parse(command, rest).help) return print(helpOf(command));
   return perform(command.name, rest);
 }
@@ -57,7 +56,7 @@ async function main(words: readonly string[]): Promise<number> {
     const help = named.length === 0 ? formatOverview(commands) : helpFor(commands, named);
     if (help !== null) return print(help);
   }
-  // With the table unknown it may be a plugin's command: the failing start says what keeps it from being one.
+  // If plugins could not be loaded, this may be a plugin's command: the failing start reports why.
   if (!whole) return perform(plain(words.slice(0, 2)), words.slice(2));
   if (named.length === 0) throw new UsageError(`unknown option ${first}; run "aos help" for the list`, null);
   throw new UsageError(formatUnknownCommand(commands, named), null);

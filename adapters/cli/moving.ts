@@ -1,4 +1,6 @@
-/** `aos backup`, `restore`, `export` and `import` (contract 95, command line): the words; moving.ts does the work. */
+/**
+ * `aos backup`, `restore`, `export` and `import` (contract 95, command line): arguments and output.
+ */
 import type { CommandSpec } from '../../kernel/contract.js';
 import { EXIT } from './output.js';
 import { backUpTo, exportTo, importFrom, isThere, restoreFrom, verify } from '../../config/compose/data-transfer.js';
@@ -18,7 +20,7 @@ const packagesOf = (n: number, releases: boolean): string =>
   releases ? count(n, 'package') : 'no packages, which the archive leaves out';
 const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
 
-/** An archive without some package is not reported as a success, although everything else is in it. */
+/** An archive with missing packages is not reported as a success. */
 const missingText = (missing: readonly string[]): string =>
   missing.length === 0
     ? ''

@@ -1,6 +1,6 @@
 /**
- * The commands of the service itself, each in the file that is loaded when it is called. Those of a domain (`token`,
- * `user`, `project` …) come from the plugins.
+ * The service's own commands, imported lazily. Domain commands (`token`, `user`, `project` …) come
+ * from plugins.
  */
 import type { CommandSpec } from '../../kernel/contract.js';
 

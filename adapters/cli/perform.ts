@@ -1,7 +1,6 @@
 /**
- * Runs a command whose words are known to be right. With everything behind it this is what the build puts into one file
- * (program.ts), so a failure is printed here too, by the classes that it was made of, and plugins are asked for their
- * commands here: they are loaded once.
+ * Runs a command whose arguments are valid. The build bundles this with all dependencies
+ * (program.ts).
  */
 import { open, readFile, stat } from 'node:fs/promises';
 import type { CommandCall, CommandSpec } from '../../kernel/contract.js';
@@ -19,10 +18,12 @@ async function stdin(): Promise<string> {
   return text.replace(/\r?\n$/, '');
 }
 
-/** Of a file that a command reads. */
 const MAX_FILE = 16 * 1024 * 1024;
 
-/** Errors of the system are reported as a fault of the argument. @throws ServiceError validation_failed */
+/**
+ * Reports system errors as faults of the argument.
+ * @throws ServiceError validation_failed
+ */
 async function readNamed<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -40,7 +41,6 @@ const read = (path: string): Promise<string> =>
     return readFile(path, 'utf8');
   });
 
-/** How a file of SQLite begins. */
 const SQLITE = 'SQLite format 3\0';
 
 const readTables: NonNullable<CommandCall['readTables']> = (path, tables) =>
@@ -70,7 +70,6 @@ async function execute(spec: CommandSpec, rest: readonly string[]): Promise<numb
   }
 }
 
-/** Runs the command of a plugin on the real store. */
 async function runMounted(name: string, rest: readonly string[]): Promise<number> {
   const { withService } = await import('./service.js');
   return withService({ threads: false }, async ({ kernel }) => {
@@ -81,12 +80,10 @@ async function runMounted(name: string, rest: readonly string[]): Promise<number
   });
 }
 
-/** The commands of the service as it is configured (asked-table.ts). */
 export async function askedTable(): ReturnType<typeof Asked.askedTable> {
   return (await import('./asked-table.js')).askedTable();
 }
 
-/** Answers the exit code. Never throws. @param rest the words after the name */
 export async function perform(name: string, rest: readonly string[]): Promise<number> {
   try {
     const own = OWN[name];

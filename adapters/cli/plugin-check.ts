@@ -1,7 +1,3 @@
-/**
- * `aos plugin check <path>` validates a plugin without starting it: manifest, module, setup, routes, views and sources,
- * together with the plugins of the service, on a store in memory.
- */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -13,13 +9,12 @@ import { compose, MemoryStore, NO_KEYS, type Service } from '../../config/compos
 import { EXIT } from './output.js';
 import { outlivePlugins } from './plugin-faults.js';
 
-/** What a timer or a promise of the plugin throws after its setup counts too. */
 const OBSERVE_MS = 300;
 
 async function withPlugin<T>(entry: string, work: (service: Service) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'aos-check-'));
   try {
-    // Nothing of this installation counts: the same plugin has the same answer everywhere.
+    // Ignores this installation, so that the result is reproducible.
     const env = {
       SVC_DATA_DIR: folder,
       SVC_STORAGE_URL: 'memory:',

@@ -1,4 +1,7 @@
-/** Errors that plugins throw outside of every call, as in a timer: they fail the plugin and end no process. */
+/**
+ * Handles errors that plugins throw outside of a call, such as in a timer: they fail the plugin
+ * instead of ending the process.
+ */
 import { recordThrown, type Service } from '../../config/compose/compose.js';
 import { EXIT } from './output.js';
 
@@ -6,8 +9,8 @@ let isWatching = false;
 let current: Service | null = null;
 
 /**
- * To be called before plugins are loaded.
- * @returns a function that takes the service once there is one
+ * Must be called before plugins are loaded.
+ * @returns a function that receives the service once it exists
  */
 export function outlivePlugins(): (service: Service) => Service {
   if (!isWatching) process.on('uncaughtException', handle);

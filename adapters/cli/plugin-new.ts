@@ -1,6 +1,6 @@
 /**
- * `aos plugin new <name> [--js]`: a plugin that runs at once, with its tests. The files are those of
- * `adapters/cli/templates/plugin`, a plugin of the id `sample`; what is written differs by the name alone.
+ * `aos plugin new <name> [--js]`: creates a working plugin with tests from `templates/plugin`; only
+ * the name changes.
  */
 import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { blueprint, BUILTIN, version } from '../../config/compose/compose.js';
 import { outlivePlugins } from './plugin-faults.js';
 import { UsageError } from './usage.js';
 
-/** Names of folders and packages; the id is the name without its hyphens. */
+/** Name of the folder and package; the id is the name without hyphens. */
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 const LONGEST_ID = 32;
 interface Names {
@@ -23,10 +23,6 @@ interface Names {
   title: string;
 }
 
-/**
- * What a new plugin's id, page and command would meet: those of the service and of the plugins that it is configured
- * with.
- */
 async function taken(): Promise<ReadonlySet<string>> {
   const own = ['kernel', 'jobs', 'plugin', 'assets', ...BUILTIN.map(({ id }) => id)];
   try {
@@ -40,7 +36,7 @@ async function taken(): Promise<ReadonlySet<string>> {
     const commands = kernel.commands().map(({ spec }) => spec.name.split(' ')[0] ?? '');
     return new Set([...own, ...ids, ...pages, ...commands]);
   } catch {
-    // A configuration or a plugin at fault keeps nobody from writing a new one; the next start says what is wrong.
+    // Faults in the configuration or a plugin must not prevent creating a new one.
     return new Set(own);
   }
 }
@@ -64,7 +60,6 @@ const filesBelow = async (folder: string): Promise<string[]> => {
     .map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
 };
 
-/** @param service path to it, for a plugin that would not find it by its name */
 async function packageJson(text: string, name: string, service: string | null): Promise<string> {
   const { devDependencies = {}, ...meta } = JSON.parse(text) as { devDependencies?: Record<string, string> };
   const needed = { ...devDependencies, ...(service !== null && { aos: `file:${service}` }) };
@@ -77,7 +72,6 @@ async function packageJson(text: string, name: string, service: string | null): 
   return `${JSON.stringify(whole, null, 2)}\n`;
 }
 
-/** What is written where: path below the new folder → text. */
 async function filesOf({ name, id, title }: Names, kind: 'ts' | 'js'): Promise<Map<string, string>> {
   const templates = join(packageRoot(), 'adapters', 'cli', 'templates', 'plugin');
   const files = new Map<string, string>();
@@ -89,14 +83,13 @@ async function filesOf({ name, id, title }: Names, kind: 'ts' | 'js'): Promise<M
     }
   };
   await add('common');
-  // Compiled already, so that it runs before its compiler is installed.
+  // Compiled in advance, so that it runs before its compiler is installed.
   if (kind === 'ts') await add(join('js', 'src'), 'dist');
   await add(kind);
   files.set('.gitignore', kind === 'ts' ? 'node_modules/\ndist/\n' : 'node_modules/\n');
   return files;
 }
 
-/** Whether modules below `folder` find this service as `aos`: the nearest `node_modules/aos` is it. */
 function findsService(folder: string): boolean {
   for (let at = folder; ; at = dirname(at)) {
     const candidate = join(at, 'node_modules', 'aos');
@@ -105,7 +98,10 @@ function findsService(folder: string): boolean {
   }
 }
 
-/** As `npm install` will do by the package.json. Windows lets everyone make a junction, other systems a link. */
+/**
+ * As `npm install` would. Windows allows junctions without privileges, other systems use symbolic
+ * links.
+ */
 async function link(folder: string): Promise<void> {
   await mkdir(join(folder, 'node_modules'), { recursive: true });
   await symlink(packageRoot(), join(folder, 'node_modules', 'aos'), 'junction');

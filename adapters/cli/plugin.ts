@@ -1,4 +1,3 @@
-/** `aos plugin list` and `aos plugin forget`. */
 import { loadConfig } from '../../config/load.js';
 import type { CommandSpec } from '../../kernel/contract.js';
 import { requireStore, readRunningPluginStates } from '../../config/compose/compose.js';
@@ -6,7 +5,6 @@ import { formatTable } from '../../lib/console/format-table.js';
 import type { PluginState } from '../../ports/domain/system.js';
 import { withService } from './service.js';
 
-/** As the running service has them; where none runs, as this configuration loads them. */
 async function loadStates(): Promise<readonly PluginState[]> {
   const { core } = await loadConfig();
   await requireStore(core);

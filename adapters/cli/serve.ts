@@ -1,6 +1,6 @@
 /**
- * `aos serve`: runs the service until SIGTERM or SIGINT. With `--json` its one document is printed when it listens, and
- * the log goes to stderr.
+ * `aos serve`: runs the service until SIGTERM or SIGINT. With `--json` its document is printed once
+ * it listens, and the log goes to stderr.
  */
 import { join, relative, sep } from 'node:path';
 import { loadConfig, type Core } from '../../config/load.js';
@@ -44,7 +44,6 @@ function announce({ address, firstAdmin }: Started, json: boolean): void {
   process.stdout.write(`listening on ${address}\n`);
 }
 
-/** A first start takes longer, and says where everything will be. */
 async function announceNewStore({ data_dir, storage: { file } }: Core): Promise<void> {
   if (file === null || (await existing(file)) === file) return;
   const inside = relative('', data_dir);
@@ -52,7 +51,6 @@ async function announceNewStore({ data_dir, storage: { file } }: Core): Promise<
   process.stdout.write(`Creating the store in ${join(folder, sep)}…\n`);
 }
 
-/** Answers the exit code, after the signal or the loss of the store. */
 export async function runServer(json: boolean, options: CommandCall['options'] = {}): Promise<number> {
   for (const [name, { env }] of Object.entries(serve.options ?? {})) {
     const value = options[name];
@@ -62,14 +60,14 @@ export async function runServer(json: boolean, options: CommandCall['options'] =
   const configuration = await loadConfig();
   const outlive = outlivePlugins();
   const service = outlive(await compose('serve', { configuration, ...(json && { logTo: 'stderr' }) }));
-  // Also while it is starting; the failure of a stop comes out below.
+  // Also during startup; a failed stop is reported below.
   signal.then(() => service.stop()).catch(() => undefined);
   const supervisor = new Supervisor(supervisionOf(), (reason) =>
     process.stderr.write(`systemd was not told: ${reason}\n`),
   );
   if (!json) await announceNewStore(configuration.core);
   const started = await service.boot();
-  // The first password is shown once: a start that cannot show it fails.
+  // The first password is shown once: a start that cannot print it fails.
   if (!started.firstAdmin?.password) outliveOutputs();
   try {
     announce(started, json);

@@ -1,10 +1,10 @@
-/** A service for one command, beside whatever else runs on the same store. */
 import type { KernelBootOptions } from '../../kernel/kernel.js';
 import { loadConfig } from '../../config/load.js';
 import { compose, requireStore, type Service } from '../../config/compose/compose.js';
 import { outlivePlugins } from './plugin-faults.js';
 
 /**
+ * Runs `work` with a service, concurrently with others on the same store.
  * @param threads of the embedded store: false for short work
  * @throws NoStore
  */

@@ -1,7 +1,7 @@
 /**
- * Tells systemd that the service is ready, that it is alive, and that it stops. The timer runs on the event loop, so a
- * loop that stands still says nothing, and systemd starts the service anew. The words go by systemd's own program: Node
- * opens no datagram sockets of the file system. The unit therefore says `NotifyAccess=all`.
+ * Notifies systemd about readiness, liveness and stopping. The timer runs on the event loop, so
+ * systemd restarts a blocked service. Node has no Unix datagram sockets, so the unit needs
+ * `NotifyAccess=all`.
  */
 import { spawn } from 'node:child_process';
 import type { Supervision } from '../../config/supervisor.js';
@@ -11,13 +11,11 @@ const PROGRAM = 'systemd-notify';
 export class Supervisor {
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param failed hears why a word did not get through */
   constructor(
     private readonly supervision: Supervision | null,
     private readonly failed: (reason: string) => void,
   ) {}
 
-  /** The service serves. From now on signs of life are sent, where systemd wants them. */
   async ready(): Promise<void> {
     if (this.supervision === null) return;
     await this.#say('READY=1', this.supervision.socket);

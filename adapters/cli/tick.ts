@@ -1,7 +1,8 @@
 /**
- * `aos tick`: one round of the background work, for machines where a scheduler calls it instead of `serve` doing it by
- * itself (interface, scheduled tick; contract 90, tick). The evaluator's lease covers the whole of it; exit 2 while
- * another run holds that. Each other job runs under its own lock, so the tick works beside a server.
+ * `aos tick`: one round of background work, for machines where a scheduler calls it instead of
+ * `serve` (interface, scheduled tick; contract 90, tick). The evaluator's lease covers all of it;
+ * exit code 2 while another run holds it. Other jobs run under their own locks, so it can run next
+ * to a server.
  */
 import type { CommandResult, CommandSpec } from '../../kernel/contract.js';
 import { WATCHDOG, type RunRecord } from '../../ports/domain/watchdog.js';
@@ -10,7 +11,6 @@ import { RELEASE_STORE, type ReleaseStoreState } from '../../ports/domain/releas
 import { EXIT } from './output.js';
 import { withService } from './service.js';
 
-/** Jobs of which the tick does the work itself: the evaluator, and the access files. */
 const OWN: ReadonlySet<string> = new Set(['watchdog.evaluate', 'releases.access']);
 
 interface Failed {
@@ -18,16 +18,14 @@ interface Failed {
   error: string;
 }
 
-/** What was done beside the evaluator's run. */
 interface Also {
   failed: Failed[];
-  /** Null: there is no release store, or its care failed. */
   store: ReleaseStoreState | null;
 }
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Every repeating job once; one that runs elsewhere is left to it. Answers those that failed. */
+/** Runs every repeating job once, except those running elsewhere. Returns the failed ones. */
 async function runJobs(jobs: Pick<Jobs, 'list' | 'runNow'>, signal: AbortSignal): Promise<Failed[]> {
   const failed: Failed[] = [];
   for (const { name, every_ms, cron } of await jobs.list()) {
@@ -42,10 +40,10 @@ async function runJobs(jobs: Pick<Jobs, 'list' | 'runNow'>, signal: AbortSignal)
   return failed;
 }
 
-/** What changed of the store's protection; a failed test is said when the result is another one than before. */
+/** Reports changes of the store's protection; a failed test only when its result has changed. */
 function storeLines(state: ReleaseStoreState | null, quiet: boolean): string[] {
   if (state === null) return [];
-  // The first result of a store without packages is no change that somebody is woken for.
+  // The first result of a store without packages is not a change worth reporting.
   const told = state.changed && !(quiet && state.protection === 'no_packages');
   const lines = told ? [`release store: ${state.protection}`] : [];
   if (!quiet && state.regenerated.length > 0) lines.push(`Access files written of ${state.regenerated.join(', ')}.`);

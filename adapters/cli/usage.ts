@@ -1,8 +1,9 @@
-/** The words of a command line: what a command takes, and what is wrong with what was typed (exit 64). */
 import { parseArgs } from 'node:util';
 import type { CommandSpec } from '../../kernel/contract.js';
 
-/** Wrong usage. `message` is one sentence; `help` says how it is meant, null where the sentence says all. */
+/**
+ * Wrong usage. `message` is one sentence; `help` shows the usage, null if the sentence suffices.
+ */
 export class UsageError extends Error {
   override name = 'UsageError';
   constructor(
@@ -18,10 +19,8 @@ type Option = NonNullable<CommandSpec['options']>[string];
 
 const optionsOf = (spec: Face): [string, Option][] => Object.entries(spec.options ?? {});
 const valueOf = ({ value = 'text' }: Option): string => `<${value}>`;
-/** The option that may be given as an argument too. */
 const positionalOf = (spec: Face): [string, Option] | undefined => optionsOf(spec).find(([, one]) => one.positional);
 
-/** `aos token create --name <name> --scopes <scope,…> [--project <slug>] [--json]` */
 export function usageOf(spec: Face): string {
   const args = (spec.args ?? []).map((arg) => (arg.endsWith('?') ? `[<${arg.slice(0, -1)}>]` : `<${arg}>`));
   const options = optionsOf(spec).map(([name, option]) => {
@@ -33,7 +32,6 @@ export function usageOf(spec: Face): string {
   return ['aos', spec.name, ...positional, ...args, ...options, '[--json]'].join(' ');
 }
 
-/** Two columns, as wide as the first needs. */
 export function formatRows(rows: readonly (readonly [string, string])[]): string[] {
   const width = Math.max(0, ...rows.map(([first]) => first.length));
   return rows.map(([first, second]) => `  ${first.padEnd(width)}  ${second}`.trimEnd());
@@ -61,7 +59,6 @@ export interface Parsed {
   help: boolean;
 }
 
-/** What Node says of an option, with the option and the nearest one. */
 function optionFault(spec: Face, error: Error): string {
   const [, unknown] = /^Unknown option '(-[^']*)'/.exec(error.message) ?? [];
   if (unknown !== undefined) {
@@ -73,7 +70,7 @@ function optionFault(spec: Face, error: Error): string {
   if (short !== undefined && lacks !== undefined) return `${short} needs a value`;
   const [, flag] = /^Option '(?:-\w, )?(--[\w-]+)' does not take an argument/.exec(error.message) ?? [];
   if (flag !== undefined) return `${flag} takes no value`;
-  // Node's own sentences go on with hints for programmers.
+  // Cuts Node's hints for programmers.
   return error.message.split(/\.?\n|\. /)[0] ?? 'wrong options';
 }
 
@@ -108,7 +105,6 @@ export function parse(spec: Omit<CommandSpec, 'run'>, words: readonly string[]):
   return { args, options: values, json: json === true, help: false };
 }
 
-/** Moves the first argument into the option that it may stand for. @returns the other arguments */
 function takePositional(spec: Face, given: string[], values: Parsed['options'], help: string): string[] {
   const [name, option] = positionalOf(spec) ?? [];
   const [first, ...rest] = given;
@@ -120,7 +116,6 @@ function takePositional(spec: Face, given: string[], values: Parsed['options'], 
   return rest;
 }
 
-/** The nearest of some words, or null where none is near. */
 export function findNearest(word: string, known: readonly string[]): string | null {
   const found = known
     .map((one) => ({ one, distance: editDistance(word, one) }))
@@ -128,7 +123,6 @@ export function findNearest(word: string, known: readonly string[]): string | nu
   return found !== undefined && found.distance <= Math.max(1, Math.floor(found.one.length / 3)) ? found.one : null;
 }
 
-/** Insertions, deletions and replacements that turn one word into the other (Levenshtein). */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {

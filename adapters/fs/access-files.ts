@@ -1,6 +1,6 @@
 /**
- * Keeps `.htaccess` and `.htpasswd` of products on the file system, where a web server in front reads them (contract
- * 40, access files).
+ * Stores `.htaccess` and `.htpasswd` of products on the file system, where a web server reads them
+ * (contract 40, access files).
  */
 import { join } from 'node:path';
 import { syncFolder } from '../../lib/folders.js';
@@ -14,7 +14,7 @@ import { look, tagOf, textOf } from './stored-file.js';
 import type { Writing } from './write-faults.js';
 
 export class FsAccessFiles implements AccessFileStore {
-  /** @param access the mode and group of `.htpasswd` */
+  /** @param access mode and group of `.htpasswd` */
   constructor(
     private readonly root: string,
     private readonly incoming: Incoming,
@@ -47,7 +47,7 @@ export class FsAccessFiles implements AccessFileStore {
     await refuseTaken(folder);
     await makeFolder(this.root, folder, OPEN_FOLDER);
     const { id } = await this.incoming.fresh();
-    // The new text is written beside its place, under a name that web servers refuse like `.htpasswd` itself.
+    // The temporary name is one that web servers deny like `.htpasswd` itself.
     const secret = file === '.htpasswd';
     const owner = await ownerIn(folder, secret ? this.access : OWN_ACCESS);
     const mode = secret ? this.access.mode : OPEN_FILE;

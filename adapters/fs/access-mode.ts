@@ -1,6 +1,6 @@
 /**
- * Decides who may read `.htpasswd`, which holds password hashes: this service, and the group of a web server in front
- * (contract 40, files). The group file is read here because Node cannot look up a group by name.
+ * Determines who may read `.htpasswd`, which contains password hashes: this service and the web
+ * server's group (contract 40, files). Reads the group file, because Node cannot look up groups.
  */
 import { readFile, stat } from 'node:fs/promises';
 import { OPEN_FILE, OWN_FILE, type FileOwner } from './durable.js';
@@ -20,10 +20,10 @@ export const OWN_ACCESS: AccessMode = { mode: OWN_FILE, gid: null };
 const OPEN_ACCESS: AccessMode = { mode: OPEN_FILE, gid: null };
 const GROUP_MODE = 0o640;
 
-/** @throws Error whose message names the fault of the group, as the end of a sentence */
+/** @throws Error whose message ends a sentence with what is wrong with the group */
 export async function accessMode(section: Section): Promise<AccessMode> {
   if (process.platform === 'win32') return OWN_ACCESS;
-  // A web server is in front, and the configuration does not say which local user runs it.
+  // A web server is configured, but not the local user that runs it.
   if (section.web_group === null) return section.web_path === null ? OWN_ACCESS : OPEN_ACCESS;
   const gid = await gidOf(section.web_group);
   if (gid === null) throw new Error('is no group of this machine');
@@ -45,8 +45,8 @@ const mayGive = (gid: number): boolean =>
   process.geteuid?.() === 0 || process.getegid?.() === gid || (process.getgroups?.().includes(gid) ?? false);
 
 /**
- * The owner and group of a file written into `folder`. A file that root writes by a command goes to the owner of the
- * folder, or the service could not read it.
+ * Returns owner and group for a file in `folder`. Files written by root belong to the folder's
+ * owner, so that the service can read them.
  */
 export async function ownerIn(folder: string, { gid }: AccessMode): Promise<FileOwner | null> {
   if (process.platform === 'win32') return null;

@@ -1,4 +1,3 @@
-/** Keeps `latest.json` of channels and products on the file system. */
 import { join } from 'node:path';
 import { syncFolder } from '../../lib/folders.js';
 import type { ChannelTexts } from '../../ports/release-store.js';

@@ -1,4 +1,3 @@
-/** What a package holds, as the release store wants it: read strictly, with the text of `setup.json`. */
 import { readPackage, type PackageLimits } from '../../lib/formats/archive.js';
 import { PackageTextReader } from '../../lib/formats/kept-text.js';
 import { MAX_SETUP_BYTES, type PackageContents } from '../../ports/release-store.js';
@@ -8,7 +7,10 @@ export interface PackageRules {
   entry: string | null;
 }
 
-/** @param limits narrower than those of every package. @throws UnsafePackage, and what `bytes` throws */
+/**
+ * @param limits stricter than the general ones
+ * @throws UnsafePackage, and errors of `bytes`
+ */
 export async function contentsOf(
   bytes: AsyncIterable<Uint8Array>,
   { platform, entry }: PackageRules,

@@ -1,10 +1,9 @@
-/** Writes that are on the disk when they resolve, with modes that hold whatever the umask. */
 import { chmod, mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { makeFolders, syncFolder } from '../../lib/folders.js';
 import { splitText } from '../../lib/text/pieces.js';
 
-/** The modes of what a web server may read (contract 40, files). */
+/** Modes of what a web server may read (contract 40, files). */
 export const OPEN_FOLDER = 0o755;
 export const OPEN_FILE = 0o644;
 export const OWN_FOLDER = 0o700;
@@ -17,13 +16,13 @@ export interface FileOwner {
 
 export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
 
-/** Makes the folder, and those above it down from `root`, readable for a web server; each is durable. */
+/** Creates the folder and its parents from `root` on durably, readable for a web server. */
 export async function makeFolder(root: string, folder: string, mode: number): Promise<void> {
   try {
     if (!(await isMade(folder))) return;
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error;
-    // Folders above the store are not for others to read.
+    // Folders above the store are private.
     if (folder === root) await makeFolders(dirname(folder), OWN_FOLDER);
     else await makeFolder(root, dirname(folder), OPEN_FOLDER);
     if (!(await isMade(folder))) return;
@@ -32,7 +31,6 @@ export async function makeFolder(root: string, folder: string, mode: number): Pr
   await syncFolder(dirname(folder));
 }
 
-/** False: it was there. */
 async function isMade(folder: string): Promise<boolean> {
   try {
     await mkdir(folder);
@@ -44,7 +42,7 @@ async function isMade(folder: string): Promise<boolean> {
 }
 
 /**
- * Opens a new file for writing; the file is whole on the disk when `work` resolves, and gone when `work` fails.
+ * Creates a file: complete and durable when `work` resolves, removed when it fails.
  * @param owner null for the writing process
  */
 export async function writeNew<T>(
@@ -72,7 +70,10 @@ export async function writeNew<T>(
 
 const PIECE_UNITS = 1024 * 1024;
 
-/** Puts a text in place in one step. @param temporary beside `path` or elsewhere on the same file system */
+/**
+ * Replaces a text atomically.
+ * @param temporary path on the same file system
+ */
 export async function putText(
   temporary: string,
   path: string,
@@ -80,8 +81,7 @@ export async function putText(
   { mode, owner }: { mode: number; owner: FileOwner | null } = { mode: OPEN_FILE, owner: null },
 ): Promise<void> {
   const write = async (file: FileHandle): Promise<void> => {
-    // Each call continues where the last one ended. A manifest of megabytes would hold the event loop if encoded at
-    // once.
+    // Appends in pieces, because encoding megabytes in one call would block the event loop.
     for (const piece of splitText(text, PIECE_UNITS)) await file.writeFile(piece);
   };
   await writeNew(temporary, mode, write, owner);

@@ -1,4 +1,3 @@
-/** Holds incoming packages in a folder of the same file system that nobody else can open. */
 import { randomUUID } from 'node:crypto';
 import { link, readdir, rm, stat, statfs, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +6,6 @@ import { PackageTooLarge, DiskFull } from '../../ports/release-store.js';
 import { codeOf, makeFolder, OPEN_FILE, OWN_FILE, OWN_FOLDER, writeNew } from './durable.js';
 import { INCOMING } from './paths.js';
 
-/** Bytes of one write, after which the free space is checked again. */
 const WRITE_BYTES = 1024 * 1024;
 const ASK_BYTES = 32 * 1024 * 1024;
 
@@ -18,13 +16,11 @@ export class Incoming {
     this.folder = join(root, INCOMING);
   }
 
-  /** The path of a staged package. */
   path(id: string): string {
     if (!isGuid(id)) throw new TypeError('this is not the id of a staged package');
     return join(this.folder, id);
   }
 
-  /** A new path in the folder, for a file that is moved into its place later. */
   async fresh(): Promise<{ id: string; path: string }> {
     await makeFolder(this.root, this.folder, OWN_FOLDER);
     const id = randomUUID();
@@ -59,7 +55,10 @@ export class Incoming {
     await rm(this.path(id), { force: true });
   }
 
-  /** Links the same bytes under a new id, without a copy. Null when nothing is at the path. */
+  /**
+   * Hard-links the file under a new id.
+   * @returns null when the path does not exist
+   */
   async linked(from: string): Promise<string | null> {
     const { id, path } = await this.fresh();
     try {
@@ -71,7 +70,10 @@ export class Incoming {
     }
   }
 
-  /** Writes a test file and removes it. @throws DiskFull, and other faults of the disk */
+  /**
+   * Writes and deletes a probe file.
+   * @throws DiskFull, and other disk errors
+   */
   async probe(keepFree: number): Promise<void> {
     const { path } = await this.fresh();
     await writeNew(path, OWN_FILE, (file) => file.write('x'));
@@ -85,7 +87,6 @@ export class Incoming {
     return bavail * bsize;
   }
 
-  /** Writes in pieces of 1 MiB, whatever the network's pieces are. */
   async #receive(
     file: FileHandle,
     bytes: AsyncIterable<Uint8Array>,

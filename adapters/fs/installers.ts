@@ -1,7 +1,7 @@
 /**
- * Keeps installers in `installer/` of the data directory. `place` copies the result of `npm run build:agent` there.
- * Later runs replace only files that `place` wrote and nobody changed since; files of others stay (contract 60,
- * installer).
+ * Serves installers from `installer/` of the data directory, where `place` copies the result of
+ * `npm run build:agent`. It replaces only files that it wrote and that are unchanged since; files
+ * of users stay (contract 60, installer).
  */
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -13,7 +13,7 @@ import { codeOf, makeFolder, OWN_FILE, OWN_FOLDER, putText, writeNew } from './d
 import { look, storedFile, tagOf } from './stored-file.js';
 
 const MANIFEST = 'installer.json';
-/** The record of `place`: file name → the tag that the file had when it was written. */
+/** Record of `place`: the tag of each file when it was written. */
 const PLACED = '.placed.json';
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 const ENDINGS = { br: '.br', gzip: '.gz' } as const satisfies Record<Encoding, string>;
@@ -26,7 +26,7 @@ export class FsInstallers implements Installers {
 
   /**
    * @param folder the folder that installers are served from
-   * @param built the folder that the build writes to
+   * @param built the output folder of the build
    */
   constructor(
     private readonly folder: string,
@@ -37,13 +37,16 @@ export class FsInstallers implements Installers {
     return this.#placing;
   }
 
-  /** Runs before the first question, so that `placing` announces the work of `place`. False when all is in place. */
+  /**
+   * Prepares `placing` before requests are served.
+   * @returns false when everything is in place
+   */
   async announce(): Promise<boolean> {
     const text = await readText(join(this.built, MANIFEST));
     if (text === null) return false;
     const manifest = readManifest(text);
     const due = await this.#due(manifest, await this.#placed());
-    // A manifest of others stays, and the files that it lists are served.
+    // A user's manifest stays, and its files are served.
     this.#placing = due.includes(MANIFEST) ? manifest : null;
     return due.length > 0;
   }
@@ -66,8 +69,8 @@ export class FsInstallers implements Installers {
   }
 
   /**
-   * Answers the names of files that were placed or replaced. The manifest comes last, so that it never names a missing
-   * file.
+   * Returns the names of files that were placed or replaced. The manifest is written last, so that
+   * it never lists a missing file.
    */
   async place(): Promise<string[]> {
     try {
@@ -89,7 +92,6 @@ export class FsInstallers implements Installers {
     }
   }
 
-  /** Built files that are missing or outdated in the folder, without files of others; the manifest last. */
   async #due({ files }: InstallerManifest, placed: Placed): Promise<string[]> {
     const due: string[] = [];
     const names = files.flatMap(({ name }) => ['', ...Object.values(ENDINGS)].map((ending) => name + ending));
@@ -101,7 +103,7 @@ export class FsInstallers implements Installers {
     return due;
   }
 
-  /** True when the file is missing, or is still as `place` wrote it. */
+  /** Returns whether the file is missing, or unchanged since `place` wrote it. */
   async #ours(name: string, placed: Placed): Promise<boolean> {
     const tag = await this.#tag(name);
     return tag === null || tag === placed[name]?.to;
@@ -117,7 +119,7 @@ export class FsInstallers implements Installers {
     try {
       return text === null ? {} : (JSON.parse(text) as Placed);
     } catch (error) {
-      // Without the record every file counts as another's, and none is replaced.
+      // Without a valid record every file counts as a user's and is not replaced.
       if (error instanceof SyntaxError) return {};
       throw error;
     }
@@ -149,7 +151,7 @@ async function readText(path: string): Promise<string | null> {
   }
 }
 
-/** @throws Error that names the fault of `installer.json` */
+/** @throws Error that describes the problem of `installer.json` */
 function readManifest(text: string): InstallerManifest {
   const fault = (what: string): Error => new Error(`${MANIFEST}: ${what}`);
   if (text.length > MAX_MANIFEST) throw fault('is too long');

@@ -1,4 +1,3 @@
-/** Reads the guides from the program's own folder: `docs/` beside `package.json`. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Manual, ManualPage } from '../../ports/manual.js';

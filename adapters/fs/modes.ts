@@ -1,6 +1,6 @@
 /**
- * Decides who may open what in the data directory (contract 40, files): a web server's user passes through to the
- * store, and can open nothing else.
+ * Sets the permissions in the data directory (contract 40, files): a web server's user may traverse
+ * to the release store and open nothing else.
  */
 import type { Dirent } from 'node:fs';
 import { chmod, chown, lstat, readdir, stat } from 'node:fs/promises';
@@ -10,13 +10,14 @@ import { OPEN_FILE, OPEN_FOLDER, OWN_FILE, OWN_FOLDER, codeOf, type FileOwner } 
 import { INCOMING, isName, LATEST } from './paths.js';
 import { isProduct } from './products.js';
 
-/** Other users may pass, but list nothing. */
+/** Others may traverse, but not list. */
 const PASSAGE = 0o711;
-/** Such a folder, as `/tmp`, is everybody's. */
+/** A sticky folder such as `/tmp` is shared. */
 const STICKY = 0o1000;
 /**
- * What the service makes in its data directory. All else is somebody's who put it there, or the directory is not ours
- * alone (`SVC_DATA_DIR=/etc`), and keeps its modes. The embedded store closes its own files.
+ * Names that the service creates in its data directory. Everything else keeps its modes, because it
+ * belongs to the user or the directory is shared (`SVC_DATA_DIR=/etc`). The embedded store
+ * restricts its own files.
  */
 const OWN = new Set([
   'data-key',
@@ -30,23 +31,20 @@ const OWN = new Set([
   'server.lock',
   'unlisted-proxies.json',
 ]);
-/** What is written beside a file of ours until it takes its place, or goes with the embedded store. */
+/** Suffixes of temporary files, and of files that accompany the embedded store. */
 const BESIDE = /(?:\.\d+\.[0-9a-f]{8}\.tmp|\.restoring|\.lock|-wal|-shm|-journal)+$/;
-/** A file system that is mounted here has it. */
 const LOST = 'lost+found';
 
 export interface OwnPlaces {
   dataDir: string;
-  /** The release store. */
   store: string;
-  /** What else the configuration puts into the data directory: the embedded store, the backups. */
   others: readonly string[];
 }
 
 /**
- * Corrects the modes of the data directory and its content, and of the store down to the products' own files. A folder
- * where somebody else keeps things keeps its mode. Answers the paths whose modes are others and stay: another
- * user's, or shared.
+ * Corrects the modes of the data directory, its content and the release store down to the products'
+ * own files. Shared folders keep their modes.
+ * @returns paths with other modes that were not changed: another user's, or shared
  */
 export async function correctModes({ dataDir, store, others }: OwnPlaces, access: AccessMode): Promise<string[]> {
   if (process.platform === 'win32') return [];
@@ -59,7 +57,7 @@ export async function correctModes({ dataDir, store, others }: OwnPlaces, access
         if ((stats.mode & 0o7777) !== wanted) left.push(path);
         return;
       }
-      // The group is set before the mode that relies on it, so that a web server can read the file at every moment.
+      // Group before mode, so that a web server can read the file at any time.
       if (owner !== null && (stats.uid !== owner.uid || stats.gid !== owner.gid))
         await chown(path, owner.uid, owner.gid);
       if ((stats.mode & 0o7777) !== wanted) await chmod(path, wanted);
@@ -90,7 +88,8 @@ export async function correctModes({ dataDir, store, others }: OwnPlaces, access
 }
 
 /**
- * Names of what lies in the data directory and was not made by the service: a folder that has some is not ours alone.
+ * Returns names in the data directory that the service did not create; any such name makes the
+ * folder shared.
  */
 export async function strangersIn({ dataDir, store, others }: OwnPlaces): Promise<string[]> {
   const placed = new Set([store, ...others].map((path) => within(dataDir, path)[0]));
@@ -100,7 +99,6 @@ export async function strangersIn({ dataDir, store, others }: OwnPlaces): Promis
     .filter((name) => name !== LOST && !isOwn(name) && !isOwn(name.replace(BESIDE, '')));
 }
 
-/** The names that lead from the folder to a path below it; none to one elsewhere. */
 function within(folder: string, path: string): string[] {
   const inside = relative(folder, path);
   return inside === '' || inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside)
@@ -108,7 +106,10 @@ function within(folder: string, path: string): string[] {
     : inside.split(sep);
 }
 
-/** Who runs the service: this process's user, and where that is root, as in a command, the data directory's owner. */
+/**
+ * Returns the service's users: this process's user, and for root, as in a command, also the data
+ * directory's owner.
+ */
 async function serviceUsers(dataDir: string): Promise<readonly (number | undefined)[]> {
   const own = process.geteuid?.();
   return own === 0 ? [own, (await stat(dataDir).catch(() => null))?.uid] : [own];
@@ -116,7 +117,7 @@ async function serviceUsers(dataDir: string): Promise<readonly (number | undefin
 
 type SetMode = (path: string, wanted: number, owner?: FileOwner | null, ours?: boolean) => Promise<void>;
 
-/** A web server's directory may be the store, with things of its own beside the products: they keep their modes. */
+/** A web server's directory may be the store; its other content keeps its modes. */
 async function correctStore(
   store: string,
   access: AccessMode,
@@ -141,7 +142,7 @@ async function correctProduct(product: string, access: AccessMode, mode: SetMode
     if (own.isDirectory() && isName(own.name)) await mode(path, OPEN_FOLDER);
     else if (!own.isFile()) continue;
     else if (own.name === '.htaccess' || own.name === LATEST) await mode(path, OPEN_FILE);
-    // Secret names are `.htpasswd`, and temporary files of it that a crash left.
+    // `.htpasswd`, and its temporary files left by a crash.
     else if (own.name.startsWith('.ht')) await mode(path, access.mode, await ownerIn(product, access));
   }
 }

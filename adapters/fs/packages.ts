@@ -1,4 +1,3 @@
-/** Packages on the file system: received in `.incoming`, put in place by renames (release-store.ts). */
 import { rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncFolder } from '../../lib/folders.js';
@@ -28,10 +27,7 @@ export class FsPackages implements PackageStore {
     private readonly writing: Writing,
   ) {}
 
-  /**
-   * Receives a package, then hashes it in a thread: the fresh bytes are still in memory, and the main thread has
-   * answers to give.
-   */
+  /** Receives a package, then hashes it in a thread, to keep the main thread free. */
   async stage(bytes: AsyncIterable<Uint8Array>, limits: { bytes: number; keepFree: number }): Promise<StagedPackage> {
     const { id, size } = await this.writing(() => this.incoming.stage(bytes, limits));
     try {
@@ -66,7 +62,7 @@ export class FsPackages implements PackageStore {
       await makeFolder(this.root, folder, OPEN_FOLDER);
       await rename(this.incoming.path(id), join(folder, PACKAGE));
     };
-    // A withdrawal of a version's last package removes the folder, so the move may find no folder.
+    // Withdrawing the last package of a version removes the folder, so it may be missing.
     await move().catch((error: unknown) => {
       if (codeOf(error) !== 'ENOENT') throw error;
       return move();
@@ -108,7 +104,7 @@ export class FsPackages implements PackageStore {
       await rmdir(folder);
       await rmdir(dirname(folder));
     } catch (error) {
-      // Another file lies in the folder, or the folder is missing.
+      // Another file is in the folder, or the folder is missing.
       if (!missing(error) && !['ENOTEMPTY', 'EEXIST'].includes(codeOf(error))) throw error;
     }
     return there;

@@ -1,6 +1,6 @@
 /**
- * Which folders of the store are products. A web server's directory may be the store (`releases.path`), with folders
- * beside the products that are none of this service's: it writes nothing into them and changes no mode.
+ * Determines which folders of the store are products. The store may be a web server's directory
+ * (`releases.path`) with other folders, which this service never changes.
  */
 import { lstat, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -9,31 +9,34 @@ import { codeOf } from './durable.js';
 import { LATEST, MANIFEST, PACKAGE } from './paths.js';
 import { beginningOf, folders, look } from './stored-file.js';
 
-/** How the access files of a product begin (contract 40, access files). */
+/** First line of a product's access files (contract 40, access files). */
 const SIGN = '# aos-access';
 const ACCESS_FILES = ['.htaccess', '.htpasswd'];
 /** Channel, version and platform. */
 const LEVELS = 3;
-/** A folder of others is looked at this far. */
 const MOST_LOOKED_AT = 8;
 
-/** The products of the store, by name. */
 export async function productsIn(store: string): Promise<string[]> {
   const found: string[] = [];
   for (const name of await folders(store)) if (await isProduct(join(store, name))) found.push(name);
   return found;
 }
 
-/** Whether the folder has access files that this service wrote, or, where somebody took them away, a package. */
+/**
+ * Returns whether the folder has access files of this service or, if they were removed, a package.
+ */
 export async function isProduct(folder: string): Promise<boolean> {
   for (const name of ACCESS_FILES) if (await isSigned(join(folder, name))) return true;
   return holdsPackage(folder, LEVELS);
 }
 
-/** What a crash leaves of the first access file of a product: it is written beside its place. */
+/** Temporary file of a product's first access file, left by a crash. */
 const UNFINISHED = /^\.ht-/;
 
-/** Nothing is written into a folder that somebody else made, or behind a link. @throws FolderTaken */
+/**
+ * Protects folders that others created, and links.
+ * @throws FolderTaken
+ */
 export async function refuseTaken(folder: string): Promise<void> {
   const found = await othersIn(folder);
   if (found === null) return;
@@ -43,7 +46,6 @@ export async function refuseTaken(folder: string): Promise<void> {
   );
 }
 
-/** Null: there is no such folder, it is empty, or a product's. */
 async function othersIn(folder: string): Promise<string | null> {
   let names: string[];
   try {
@@ -64,7 +66,7 @@ async function isSigned(path: string): Promise<boolean> {
   try {
     return (await beginningOf(path, SIGN.length)) === SIGN;
   } catch (error) {
-    // One that this user may not open counts: a product of a command of root is told, not passed over.
+    // An unreadable file counts, so that products created by root are reported, not skipped.
     if (codeOf(error) === 'EACCES') return true;
     if (['ENOENT', 'ELOOP'].includes(codeOf(error))) return false;
     throw error;

@@ -1,10 +1,9 @@
 /**
- * The release store on the file system, which a web server may serve from the same disk (contract 40, files).
- *
- * Everything that is served gets its place by a rename of a file that is whole, on the disk, and has its mode; folders
- * are synced after it. So a crash leaves old files or new ones, and at most something in `.incoming`. Between the
- * renames of a package, its signature and its manifest the three may be of two releases for a moment: agents meet
- * another hash, and ask again.
+ * Release store on the file system, which a web server may serve directly (contract 40, files).
+ * Served files are complete and synced, with their mode set, before a rename puts them in place;
+ * then the folder is synced. A crash leaves old or new files, and at most leftovers in `.incoming`.
+ * Between the renames of a package, its signature and its manifest they may briefly differ; agents
+ * detect this by hash and retry.
  */
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
@@ -29,9 +28,9 @@ export class FsReleaseStore implements ReleaseStore {
   readonly #writing: Writing;
 
   /**
-   * @param folder absolute; made when something is written
+   * @param folder absolute; created on the first write
    * @param mode of `.htpasswd`
-   * @param tell hears of each write that the disk did not take
+   * @param tell called for each failed write
    */
   constructor(
     readonly folder: string,
@@ -67,7 +66,7 @@ export class FsReleaseStore implements ReleaseStore {
   probe(keepFree: number): Promise<void> {
     return this.#writing(async () => {
       await this.#incoming.probe(keepFree);
-      // Made by a command of another user, a product's folder refuses its next release.
+      // A product folder created by another user's command would reject its next release.
       for (const product of await productsIn(this.folder))
         await access(join(this.folder, product), constants.W_OK | constants.X_OK);
     });

@@ -1,4 +1,4 @@
-/** A file of the store as an answer reads it. The file is opened, and checked again, only when it is read. */
+/** A file of the store for responses. It is opened, and checked again, only when it is read. */
 import { constants, type BigIntStats } from 'node:fs';
 import { lstat, open, readdir, readFile } from 'node:fs/promises';
 import { FileReplaced, type StoredFile } from '../../ports/release-store.js';
@@ -8,11 +8,10 @@ import { isName } from './paths.js';
 const PIECE = 256 * 1024;
 const newRoom = (): Uint8Array => Buffer.allocUnsafeSlow(PIECE);
 
-/** Every put makes a new file with its own number and time of change; a restart changes neither. */
+/** Every put creates a file with its own inode and change time, which a restart does not change. */
 export const tagOf = ({ size, mtimeNs, ino }: BigIntStats): string =>
   [size, mtimeNs, ino].map((part) => part.toString(36)).join('-');
 
-/** The stats of the file at the path; null for nothing, or no plain file. */
 export async function look(path: string): Promise<BigIntStats | null> {
   try {
     const stats = await lstat(path, { bigint: true });
@@ -58,7 +57,6 @@ async function* read(
 
 export const missing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(codeOf(error));
 
-/** Null when the file is missing. */
 export async function textOf(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8');
@@ -68,7 +66,6 @@ export async function textOf(path: string): Promise<string | null> {
   }
 }
 
-/** At most `bytes` bytes from the beginning of a plain file. */
 export async function beginningOf(path: string, bytes: number): Promise<string> {
   const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
   try {
@@ -79,7 +76,6 @@ export async function beginningOf(path: string, bytes: number): Promise<string> 
   }
 }
 
-/** The folders in a folder, by name, without links. A missing folder has none. */
 export async function folders(path: string): Promise<string[]> {
   try {
     const entries = await readdir(path, { withFileTypes: true });

@@ -1,7 +1,6 @@
 /**
- * The thread that reads packages strictly and hashes them: minutes of work for the largest. The thread does one job and
- * ends. It reports files in portions, each after the last was taken, because the main thread copies a whole portion
- * without a pause.
+ * Worker thread that reads and hashes a package strictly, then ends. It reports files in batches
+ * and waits for an acknowledgment of each, because the main thread copies a batch without yielding.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -10,7 +9,6 @@ import { UnsafePackage } from '../../lib/formats/unsafe-package.js';
 import type { PackageContents, PackagedFile } from '../../ports/release-store.js';
 import { contentsOf, type PackageRules } from './contents.js';
 
-/** Without a path, the main thread sends the bytes piece by piece. */
 export type Job = { path: string | null } & ({ kind: 'hash' } | ({ kind: 'inspect' } & PackageRules));
 
 export type Told =
@@ -27,7 +25,6 @@ const PORTION = 500;
 const port = parentPort;
 if (!port) throw new Error('this module is a worker thread');
 const tell = (told: Told): void => port.postMessage(told);
-/** The main thread answers each portion, and each wish for a piece. */
 const answer = (): Promise<unknown> => new Promise((resolve) => port.once('message', resolve));
 
 async function* handedOn(): AsyncGenerator<Uint8Array> {

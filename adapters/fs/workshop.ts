@@ -1,7 +1,7 @@
 /**
- * Reads and hashes packages in threads, at most two at once, because answers need the cores. A thread reads a file by
- * its path; bytes from elsewhere reach it piece by piece, each on request. A small package is read where it arrives:
- * the start of a thread takes twenty times as long.
+ * Reads and hashes packages in at most two threads, to leave cores for requests. A thread reads a
+ * file by path; other bytes are sent on request. Small packages are read directly, because starting
+ * a thread takes longer.
  */
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
@@ -17,9 +17,9 @@ import { contentsOf, type PackageRules } from './contents.js';
 import type { Job, Told } from './worker.js';
 
 const AT_ONCE = 2;
-/** Packages up to this size, packed, take a few milliseconds, a fraction of a thread's start. */
+/** Packed size up to which a package is read without a thread. */
 export const SMALL_BYTES = 256 * 1024;
-/** What a small package may hold; a thread judges one that breaks these limits, and every one that is refused. */
+/** Limits of a small package; a thread reads packages beyond them and every rejected one. */
 const SMALL = { entries: 500, unpackedBytes: 4 * 1024 * 1024 };
 
 const hashed = (bytes: Uint8Array): { sha256: string; size: number } => ({
@@ -27,7 +27,6 @@ const hashed = (bytes: Uint8Array): { sha256: string; size: number } => ({
   size: bytes.length,
 });
 
-/** A path, or the bytes themselves. */
 type Source = string | AsyncIterable<Uint8Array>;
 
 export class Workshop implements PackageReader {
@@ -74,7 +73,6 @@ export class Workshop implements PackageReader {
   }
 }
 
-/** All bytes of a small package; else the source, from its beginning. */
 async function takenFrom(source: Source): Promise<Buffer | Source> {
   if (typeof source === 'string') return (await stat(source)).size <= SMALL_BYTES ? readFile(source) : source;
   const pieces = source[Symbol.asyncIterator]();
@@ -103,7 +101,10 @@ async function* resumed(begun: readonly Uint8Array[], rest: AsyncIterator<Uint8A
   }
 }
 
-/** Runs one job in a thread of its own. @param files receives the files of a package */
+/**
+ * Runs one job in a separate thread.
+ * @param files receives the files of a package
+ */
 async function ask(job: Job, source: Source, files: PackagedFile[]): Promise<Told> {
   const pieces = typeof source === 'string' ? null : source[Symbol.asyncIterator]();
   const worker = new Worker(new URL('./worker.js', import.meta.url), { workerData: job });
@@ -122,13 +123,12 @@ async function ask(job: Job, source: Source, files: PackagedFile[]): Promise<Tol
       worker.on('exit', (code) => reject(new Error(`the thread that reads packages ended with code ${code}`)));
     });
   } finally {
-    // A refused package is not read to its end, and failed bytes leave a thread that waits.
+    // Rejected packages are not read completely, and failed sources leave a waiting thread.
     await pieces?.return?.();
     if (pieces !== null) await worker.terminate();
   }
 }
 
-/** Sends the next piece as a copy for the thread: the piece may share its buffer with other data. */
 async function handOn(worker: Worker, pieces: AsyncIterator<Uint8Array> | null): Promise<void> {
   const next = await pieces?.next();
   if (next === undefined || next.done === true) return worker.postMessage(null, []);

@@ -1,14 +1,13 @@
 /**
- * Turns the errors of a disk that takes no writes into the errors of the port (contract 95, a bad day). Each write
- * tries the disk anew, so the store serves again with the first write after the repair.
+ * Translates disk errors of failed writes to the port's errors (contract 95, a bad day). Each write
+ * tries the disk again, so the store recovers without a restart.
  */
 import { DiskFull, DiskUnwritable } from '../../ports/release-store.js';
 import { codeOf } from './durable.js';
 
-/** Runs work that writes. */
 export type Writing = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** @param tell hears of each failed write; logging the same line once a minute is enough */
+/** @param tell called for each failed write; the caller limits repeated log lines */
 export function writingTo(folder: string, tell: (error: Error) => void = () => undefined): Writing {
   return async (work) => {
     try {
@@ -22,7 +21,6 @@ export function writingTo(folder: string, tell: (error: Error) => void = () => u
   };
 }
 
-/** Null for an error that is no write fault. */
 function writeFault(folder: string, error: unknown): Error | null {
   if (error instanceof DiskFull) return error;
   const path = (error as NodeJS.ErrnoException | null)?.path ?? folder;

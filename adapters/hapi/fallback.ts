@@ -1,6 +1,6 @@
 /**
- * Answers that belong to no route of a plugin: unknown paths (404), known paths with another method (405 with `Allow`,
- * before any credential is looked at), pre-flights, and errors that hapi makes itself.
+ * Handles requests without a plugin route: unknown paths (404), other methods (405 with `Allow`,
+ * before any credential is read), preflights and hapi's own errors.
  */
 import type { Boom } from '@hapi/boom';
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
@@ -20,12 +20,12 @@ import type { PageServices } from './pages/visitor.js';
 
 const isApi = (path: string): boolean => path === '/api' || path.startsWith('/api/');
 
-/** Whether a browser asks for a page outside `/api/`; everyone else gets the envelope. */
+/** Whether a browser requests a page outside `/api/`; all other clients get the envelope. */
 const wantsPage = (request: Request): boolean =>
   !isApi(request.path) && (request.raw.req.headers.accept ?? '').includes('text/html') && !wantsJson(request);
 
 export class Fallback {
-  /** @param unavailable paths of plugins that do not run */
+  /** @param unavailable paths of plugins that are not running */
   constructor(
     private readonly shared: PageServices,
     private readonly unavailable: readonly string[] = [],
@@ -65,7 +65,6 @@ export class Fallback {
     return getClientNetwork(this.shared.addressOf(req.socket?.remoteAddress, req.headers['x-forwarded-for']));
   }
 
-  /** For the log alone: the answer is the same whatever the credential. */
   async #who(request: Request): Promise<string> {
     const { authenticator, requests, secure } = this.shared;
     if (!requests.logsAll) return 'nobody';
@@ -99,11 +98,14 @@ export class Fallback {
     return this.shared.sending.send(request, h, id, page ? this.shared.headers.page : this.shared.headers.api, answer);
   }
 
-  /** `onPreResponse`: turns hapi's errors into ours. Callers can cause only one: a path that hapi cannot decode. */
+  /**
+   * `onPreResponse`: converts hapi's errors. Callers can cause only one: a path that hapi cannot
+   * decode.
+   */
   readonly boom = async (request: Request, h: ResponseToolkit, error: Boom): Promise<Lifecycle.ReturnValue> => {
     let failure = failureOf(error);
     if (!failure) {
-      // 499: the caller has left and reads no answer.
+      // 499: the client has disconnected.
       if (error.output.statusCode === 499) return h.continue;
       this.shared.log.error(
         { request_id: this.#id(request), path: request.path, err: error },

@@ -1,6 +1,6 @@
 /**
- * Hosts that show one shared page and nothing else. Such a host keeps the paths of its page, so that one set of links
- * is right under both addresses, and has `/` and the names below it besides.
+ * Custom hosts that show a single shared page. The page keeps its usual paths, so that links work
+ * under both addresses, and is also served at `/`.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
@@ -10,20 +10,17 @@ import type { PageServices } from './pages/visitor.js';
 import { refuse } from './transport/listener.js';
 import { NOT_FOUND, textOf } from './wire/failure.js';
 
-/** The script that shows times by the reader's clock, which every public page has. */
 const TIMES = `${ASSETS}times.js`;
 
-/** Paths of probes. */
 const PROBES: ReadonlySet<string> = new Set(['/api/health/live', '/api/health/ready']);
 
-/** The page that a host shows. */
 interface Place {
   plugin: string;
   prefix: string;
 }
 
 export class Front {
-  /** The name in `server.base_url`: it shows everything, and nobody is asked about it. */
+  /** The host of `server.base_url` serves everything, without a lookup. */
   readonly #ownHost: string;
 
   constructor(
@@ -34,9 +31,8 @@ export class Front {
     this.#ownHost = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : '';
   }
 
-  /** Answers a request, now or later. False: hapi shall answer. */
+  /** Handles a request, possibly asynchronously. Returns false when hapi must handle it. */
   answer(req: IncomingMessage, res: ServerResponse, routed: RequestListener): boolean {
-    // Whoever watches the service is answered before a host is looked up.
     if (PROBES.has(req.url ?? '')) return false;
     const name = this.hosts.length === 0 ? null : this.#nameOf(req.headers.host);
     if (name === null) return false;
@@ -51,13 +47,18 @@ export class Front {
     return true;
   }
 
-  /** The name of a host that may be somebody's; null: an address, or the service's own. */
+  /**
+   * Returns the name of a possible custom host; null for an IP address or the service's own host.
+   */
   #nameOf(host: string | undefined): string | null {
     const name = (host ?? '').replace(/:\d*$/, '').toLowerCase();
     return name === this.#ownHost || !name.includes('.') || isIP(name) !== 0 ? null : name;
   }
 
-  /** Sends the request to the place that its host shows. True: there is nothing, and it was answered. */
+  /**
+   * Rewrites the request to the page of its host. Returns true when nothing matches and the request
+   * has been rejected.
+   */
   #refuses(place: Place | null, req: IncomingMessage, res: ServerResponse): boolean {
     if (place === null) return false;
     const url = this.#urlAt(place, req.url ?? '');
@@ -66,7 +67,6 @@ export class Front {
     return url === null;
   }
 
-  /** The address below this place; null: it has nothing of this name. */
   #urlAt({ plugin, prefix }: Place, url: string): string | null {
     const mark = url.indexOf('?');
     const path = mark < 0 ? url : url.slice(0, mark);
@@ -76,7 +76,6 @@ export class Front {
   }
 }
 
-/** The first that knows the host. */
 function placeOf(hosts: readonly MountedHosts[], name: string): Place | null | Promise<Place | null> {
   for (const [i, { plugin, hosts: own }] of hosts.entries()) {
     const found = own.find(name);

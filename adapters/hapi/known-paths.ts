@@ -1,11 +1,9 @@
-/** Every mounted path with its methods: for 405, `Allow` and pre-flights. */
 import type { HttpMethod } from '../../ports/http.js';
 
 export interface KnownPath {
   path: string;
-  /** The mounted methods, upper case; GET includes HEAD. */
+  /** Upper case; GET includes HEAD. */
   methods: ReadonlySet<HttpMethod>;
-  /** The routes of this path answer without the envelope. */
   bare: boolean;
   cors: boolean;
 }
@@ -14,10 +12,8 @@ const METHODS: readonly HttpMethod[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 export class KnownPaths {
   readonly #paths = new Map<string, KnownPath & { methods: Set<HttpMethod> }>();
-  /** Null until it is asked for, and after a path was added. */
   #wide: Map<number, { known: KnownPath; parts: string[] }[]> | null = null;
 
-  /** Adds a path. Two paths that differ only in the names of their parameters are the same. */
   add(path: string, methods: readonly HttpMethod[], { bare = false, cors = false } = {}): void {
     const shape = path.replace(/\{[^*?}]*([*?]?\d*)\}/g, '{$1}');
     const known = this.#paths.get(shape) ?? { path, methods: new Set<HttpMethod>(), bare: false, cors: false };
@@ -31,8 +27,8 @@ export class KnownPaths {
   }
 
   /**
-   * Methods that a path does not have but the router would give it, because the router looks for a method before it
-   * looks for the nearest path: `/rules/{id}` would answer `GET /rules/preview`.
+   * Lists methods that the router would wrongly take from a wider path, because it matches the
+   * method first: `/rules/{id}` would answer `GET /rules/preview`.
    */
   borrowed({ path, methods }: KnownPath): HttpMethod[] {
     const parts = path.split('/');
@@ -42,7 +38,6 @@ export class KnownPaths {
     return METHODS.filter((method) => !methods.has(method) && wider.some(({ known }) => known.methods.has(method)));
   }
 
-  /** Paths that match others, by their number of parts: each is asked about every path. */
   #widePaths(): Map<number, { known: KnownPath; parts: string[] }[]> {
     const wide = new Map<number, { known: KnownPath; parts: string[] }[]>();
     for (const known of this.#paths.values()) {
@@ -54,7 +49,6 @@ export class KnownPaths {
   }
 }
 
-/** `Allow` of a path: `GET, HEAD, POST`. */
 export function allowOf({ methods, cors }: Pick<KnownPath, 'methods' | 'cors'>): string {
   const allowed = METHODS.filter((method) => methods.has(method)).flatMap((method) =>
     method === 'GET' ? ['GET', 'HEAD'] : [method],
@@ -64,7 +58,6 @@ export function allowOf({ methods, cors }: Pick<KnownPath, 'methods' | 'cors'>):
 
 const isParameter = (part: string): boolean => /^\{[^*?}]+\}$/.test(part);
 
-/** Whether `wide` matches every address that the path of as many parts matches. */
 function covers(wide: readonly string[], parts: readonly string[]): boolean {
   return wide.every((part, i) => part === parts[i] || isParameter(part));
 }

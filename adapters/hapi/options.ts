@@ -1,4 +1,3 @@
-/** Options that the composition root gives to the web server. */
 import type { Clock } from '../../ports/clock.js';
 import type { HttpLimits } from '../../ports/http/limits.js';
 import type { Ids } from '../../ports/ids.js';
@@ -11,19 +10,22 @@ export interface HapiServerOptions {
   host: string;
   /** 0 picks a free port. */
   port: number;
-  /** `https://aos.example.org`; decides about `Secure` cookies and HSTS. Empty: the listen address. */
+  /**
+   * For example `https://aos.example.org`; decides about `Secure` cookies and HSTS. Empty: the
+   * listen address.
+   */
   base_url: string;
-  /** Addresses and CIDR ranges whose `X-Forwarded-For` is believed. */
+  /** Addresses and CIDR ranges whose `X-Forwarded-For` is trusted. */
   trusted_proxies: readonly string[];
-  /** Called with the address of a peer that sends `X-Forwarded-For` and is not trusted. */
+  /** Called with the address of an untrusted peer that sends `X-Forwarded-For`. */
   unlistedProxy?: (address: string) => void;
   limits: HttpLimits;
-  /** How many processes share the limits. Absent: only this one. */
+  /** Number of processes that share the limits. Default 1. */
   sharers?: () => number;
-  /** Puts exception texts into answers, and reads views again at every request. */
+  /** Includes exception texts in responses and reloads views on every request. */
   debug: boolean;
   version: string;
-  /** IANA name; shown with every time. */
+  /** IANA name, shown with every time. */
   timezone: string;
   /** Folder with `layouts/`, `partials/`, `views/error.hbs` and `assets/` (web/README.md). */
   webDir: string;
@@ -33,24 +35,27 @@ export interface HapiServerOptions {
   clock: Clock;
   ids: Ids;
   metrics: Metrics;
-  /** Absent: no request is logged. */
+  /** Absent: requests are not logged. */
   requestLog?: RequestLog;
-  /** Requests at work at once, before 503 `overloaded`. Default 1,000. */
+  /** Concurrent requests before 503 `overloaded`. Default 1,000. */
   maxInFlight?: number;
-  /** Bytes of bodies held at once, all requests together. Default 128 MiB, or more where larger bodies are allowed. */
+  /**
+   * Bytes of all bodies held in memory at the same time. Default 128 MiB, or more where larger
+   * bodies are allowed.
+   */
   maxBodyBytesInFlight?: number;
-  /** Time in which a body must be complete. Default 60,000. */
+  /** Maximum time for receiving a body. Default 60,000. */
   bodyTimeoutMs?: number;
-  /** Files, uploads and event streams at once, before 503 `overloaded`. Default 1,000. */
+  /** Concurrent files, uploads and event streams before 503 `overloaded`. Default 1,000. */
   maxStreams?: number;
-  /** Event streams of one account, token or address. Default 10. */
+  /** Event streams per account, token or address. Default 10. */
   maxEventStreams?: number;
-  /** Bytes of long answers held for readers that have not taken them, all connections together. Default 128 MiB. */
+  /** Bytes of long responses held for slow readers, all connections together. Default 128 MiB. */
   maxUnsentBytes?: number;
-  /** A download, or a long answer, is cut when nothing moved for this time. Default 60,000. */
+  /** A download or long response is cut after this time without progress. Default 60,000. */
   stallMs?: number;
-  /** Least speed of an upload while we wait for it. Default 160 KiB in every 20 s. */
+  /** Minimum upload rate while the service waits for the sender. Default 160 KiB in every 20 s. */
   uploadRate?: LeastRate;
-  /** A panel or a navigation badge that takes longer is left out. Default 2,000. */
+  /** A slower panel or navigation badge is omitted. Default 2,000. */
   panelTimeoutMs?: number;
 }

@@ -1,10 +1,6 @@
 /**
- * The web server: hapi as the router and the transport, and around it the rules of contract 00 for every request.
- * Routes and pages come as data; everything that touches hapi's request or response is in this folder.
- *
- * Rejected: hapi's own payload and cookie handling (body/wire-body.ts and wire/cookies.ts say why), and its auth and
- * validation: some credentials are in the body, which hapi reads after it authenticates, and an answer's words are
- * ours.
+ * The web server: hapi as router and transport, with the rules of contract 00 for every request.
+ * Only this folder touches hapi's requests and responses.
  */
 import { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -55,11 +51,10 @@ import { WrittenTexts } from './validation/written-texts.js';
 
 const MIB = 1024 * 1024;
 const STALL_MS = 60_000;
-/** Reading calls with a credential that run at once; the others wait for their turn, address by address. */
+/** Concurrent reads with a credential; others wait, alternating by address. */
 const READ_AT_ONCE = 32;
-/** Pages that are made at once for visitors without a session. */
 const OPEN_PAGES_AT_ONCE = 4;
-/** The unsent bytes divided by this is the share of one address. */
+/** An address gets the unsent budget divided by this. */
 const UNSENT_SHARE = 4;
 const UPLOAD_RATE = { bytes: 160 * 1024, windowMs: 20_000 };
 
@@ -86,10 +81,8 @@ export class HapiServer implements HttpServer {
   readonly #paths = new KnownPaths();
   readonly #handlers = new Handlers();
   readonly #requests: OpenRequests;
-  /** Null until it is mounted. */
   #front: Front | null = null;
   #routes: readonly MountedRoute[] = [];
-  /** Declared error codes; null: any code is taken. */
   #codes: ErrorCodes | null = null;
   #tools: ToolTable | null = null;
   #openapi: Promise<object> | null = null;
@@ -281,17 +274,17 @@ export class HapiServer implements HttpServer {
 
   async stop(timeoutMs: number): Promise<void> {
     this.#closing = true;
-    // The listener closes first, whatever is under way (contract 95, shutdown).
+    // The listener closes first (contract 95, shutdown).
     const began = performance.now();
     const left = (): number => Math.max(0, timeoutMs - (performance.now() - began));
     const kept = this.options.trusted_proxies.length > 0 ? closeBehindProxy(this.#server.listener) : null;
     if (kept === null) this.#server.listener.close();
     this.#eventStreams.close();
-    // What comes on connections that a proxy has kept is still served.
+    // Requests on kept-alive proxy connections are still served.
     await kept;
     this.#inFlight.stop();
     this.#eventStreams.close();
-    // Drained before hapi stops: hapi closes connections whose requests it has never seen.
+    // Drained before hapi stops, because hapi closes connections with requests it has not seen.
     await this.#requests.drained(left());
     await this.#server.stop({ timeout: left() });
   }
@@ -305,7 +298,6 @@ export class HapiServer implements HttpServer {
     return (this.#tools ??= new ToolTable(this.#routes, (request) => this.#server.inject(request)));
   }
 
-  /** Sends a request without a socket, for tests (hapi's `inject`). */
   inject(request: Hapi.ServerInjectOptions | string): Promise<Hapi.ServerInjectResponse> {
     return this.#server.inject(request);
   }

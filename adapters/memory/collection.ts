@@ -1,7 +1,7 @@
 /**
- * One collection in memory. Every method runs to its end before another starts, so each is atomic. Documents pass
- * through JSON on the way in and out: no caller shares an object with the store, and what JSON cannot hold is lost
- * here as elsewhere.
+ * A collection in memory. Methods run synchronously and are therefore atomic. Documents pass
+ * through JSON, so that callers never share objects with the store and lose the same values as with
+ * other engines.
  */
 import { toAfterFilters, decodeCursor, resolvePageLimit, toPage } from '../../ports/cursor.js';
 import {
@@ -42,13 +42,13 @@ function clone<V>(value: V): V {
 
 export class MemoryCollection<T extends Doc> implements Collection<T> {
   readonly #docs = new Map<string, T>();
-  /** The field that holds bytes, and these by id. */
+  /** The field that holds bytes, and their values by id. */
   #bytesField: string | undefined;
   readonly #bytes = new Map<string, Uint8Array>();
-  /** Unique field → value → id. Numbers and text are different keys of a Map. */
+  /** Ids by unique field and value. A Map distinguishes numbers from text. */
   readonly #unique = new Map<string, Map<unknown, string>>();
 
-  /** @throws StoreConflict when the documents there break a new unique index */
+  /** @throws StoreConflict when existing documents violate a new unique index */
   ensure(indexes: readonly IndexSpec[], bytesField?: string): void {
     this.#bytesField = bytesField;
     for (const { fields, unique } of indexes) {
@@ -156,7 +156,8 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
   }
 
   /**
-   * One write of a transaction, what a change left, and how to take it back; null when it finds no document.
+   * Applies one write of a transaction.
+   * @returns the changed document and an undo function, or null when no document matches
    * @throws StoreConflict
    */
   write(write: TransactionWrite): { changed: T | null; undo: () => void } | null {
@@ -191,13 +192,12 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
     return this.#change(op.change, op.update, { upsert: op.upsert ?? false }) ? 1 : 0;
   }
 
-  /** By id, or in the order of `sort`. */
+  /** Sorted by id, or in the order of `sort`. */
   #matching(filters: readonly Filter[], sort: Sort = []): T[] {
     const found = this.#candidates(filters).filter((doc) => filters.every((filter) => matches(doc, filter)));
     return found.sort(compareDocs(toTotalSort(sort)));
   }
 
-  /** All documents, or the only one that a plain id leaves. */
   #candidates(filters: readonly Filter[]): T[] {
     const id = filters.map((filter) => filter['id']).find((value) => typeof value === 'string');
     if (typeof id !== 'string') return [...this.#docs.values()];

@@ -1,4 +1,3 @@
-/** Installers of a service that keeps nothing: what a test puts there. */
 import { createHash } from 'node:crypto';
 import type { Encoding, InstallerManifest, Installers } from '../../ports/installers.js';
 import type { StoredFile } from '../../ports/release-store.js';

@@ -1,4 +1,3 @@
-/** Guides that a test writes. */
 import type { Manual, ManualPage } from '../../ports/manual.js';
 
 export class MemoryManual implements Manual {

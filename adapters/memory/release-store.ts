@@ -1,6 +1,6 @@
 /**
- * The release store in memory: for tests, and for a service that keeps nothing. What it answers is what the file
- * system's does.
+ * Release store in memory, for tests and for services without persistence. Answers like the one on
+ * the file system.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { readPackage, UnsafePackage as Rejected } from '../../lib/formats/archive.js';
@@ -34,7 +34,6 @@ const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes)
 const folder = ({ product, channel, version, platform }: ReleasePlace): string =>
   [product, channel, version, platform].join('/');
 
-/** The files of a store, by path below it, and the products that have a directory. */
 class Tree {
   readonly files = new Map<string, Kept>();
   readonly products = new Set<string>();
@@ -185,7 +184,6 @@ class MemoryAccessFiles implements AccessFileStore {
     return true;
   }
 
-  /** As an administrator does by hand. */
   async remove(product: string, file: AccessFile): Promise<void> {
     this.tree.files.delete(`${product}/${file}`);
   }

@@ -1,4 +1,7 @@
-/** Signers whose keys live as long as the process, for tests: they sign for real, and rotate on demand. */
+/**
+ * Signers with keys that live as long as the process, for tests. They create real signatures and
+ * rotate on demand.
+ */
 import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import type { PredecessorKey, PublicKey, Signature, Signer, Signers } from '../../ports/signer.js';
 
@@ -48,7 +51,6 @@ export class MemorySigner implements Signer {
     return () => void this.#watchers.delete(callback);
   }
 
-  /** Takes a new key into use. */
   rotate(): void {
     const next = pairOf(this.algorithm);
     this.#predecessors.unshift({ ...this.#current().public, signature: this.#signature(next.spki) });
@@ -67,7 +69,7 @@ export class MemorySigner implements Signer {
   }
 }
 
-/** `release_private_key` given empty. */
+/** Represents an empty `release_private_key`. */
 export const unsigned: Signer = {
   key: async () => null,
   predecessors: async () => [],
@@ -76,7 +78,7 @@ export const unsigned: Signer = {
   onRotated: () => () => undefined,
 };
 
-/** One key for all that ask in a process: making an RSA key takes a while. */
+/** Shared by the process, because generating an RSA key is slow. */
 const shared = new MemorySigner('rsa-sha256');
 
 export const memorySigners = (releases: Signer = shared): Signers => ({

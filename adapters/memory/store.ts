@@ -1,6 +1,7 @@
 /**
- * The DocumentStore in memory: the fake for tests, and `storage.url: memory:`. It runs the reference semantics of
- * ports/document.ts over plain maps, scans every query, and is held to the same contract suite as the real engines.
+ * Document store in memory, for tests and `storage.url: memory:`. It runs the reference semantics
+ * of ports/document.ts, scans on every query, and must pass the same contract suite as the real
+ * engines.
  */
 import {
   StoreConflict,
@@ -12,7 +13,6 @@ import {
 } from '../../ports/store.js';
 import { MemoryCollection } from './collection.js';
 
-/** A change has found no document. */
 class Refused extends Error {}
 
 const NAME = /^[a-z][a-z0-9_]*$/;
@@ -40,7 +40,7 @@ export class MemoryStore implements DocumentStore {
 
   async connect(): Promise<void> {}
 
-  /** @throws TypeError on a name that no engine could take */
+  /** @throws TypeError on a name that is invalid for any engine */
   collection<T extends Doc>(name: string): Collection<T> {
     return this.#open(name) as unknown as Collection<T>;
   }

@@ -1,7 +1,6 @@
 /**
- * The few documents that can contain a text, by its grams (trigrams.ts). Each gram is asked, up to a bound, how many
- * documents have it; the rarest one names them. MongoDB chooses among indexes by trying them, which serves every other
- * filter; for grams it would have to try one plan for each.
+ * Finds the few documents that can contain a text by its trigrams. Each trigram is counted up to a
+ * bound, and the rarest selects the documents.
  */
 import type { Collection as Driver } from 'mongodb';
 import { listOrFilters } from '../../ports/document.js';
@@ -9,18 +8,15 @@ import type { Filter } from '../../ports/store.js';
 import { trigramsAsked } from './trigrams.js';
 import { fieldName, toQuery, type Query, type Stored } from './translate.js';
 
-/** More documents than this are walked in the order of the list, which meets a match soon. */
+/** Beyond this, walking the list order soon finds a match. */
 const MOST = 2_000;
 
-/** What is known of a collection's indexes. */
 export interface KnownIndexes {
-  /** Paths of texts with grams. */
   texts: readonly string[];
-  /** First fields of all indexes. */
   leading: ReadonlySet<string>;
 }
 
-/** Ids among which all are that the filter matches; null when they are not known to be few. */
+/** Returns ids that include every match; null when they may be many. */
 export async function candidatesOf(
   driver: Driver<Stored>,
   known: KnownIndexes,
@@ -49,14 +45,13 @@ async function byGrams(driver: Driver<Stored>, { texts }: KnownIndexes, filter: 
   const least = Math.min(...counts);
   if (least > MOST) return null;
   const rarest = grams[counts.indexOf(least)] as string;
-  // Null: its grams are still to be written (fill.ts). Asked first: what is filled meanwhile is found by its grams
-  // then.
+  // Null: trigrams not written yet. Queried first, so that documents filled in the meantime are
+  // found by their trigrams.
   const unfilled = await idsOf(driver, { [field]: null });
   const having = await idsOf(driver, { [field]: rarest });
   return having.length + unfilled.length > MOST ? null : [...having, ...unfilled];
 }
 
-/** By an equality that an index begins with, or by ids. */
 async function byIndex(driver: Driver<Stored>, { leading }: KnownIndexes, filter: Filter): Promise<string[] | null> {
   const plain = Object.entries(filter).some(
     ([path, condition]) => path !== 'or' && typeof condition === 'string' && leading.has(fieldName(path)),

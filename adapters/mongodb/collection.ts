@@ -1,5 +1,6 @@
 /**
- * A collection of MongoDB: each method is one command, or a few that keep the port's promise on a standalone server.
+ * A MongoDB collection. Each method is one command, or a few that keep the port's guarantees on a
+ * standalone server.
  */
 import type { Collection as Driver } from 'mongodb';
 import { toAfterFilters, decodeCursor, resolvePageLimit, toPage } from '../../ports/cursor.js';
@@ -39,19 +40,17 @@ import {
 } from './translate.js';
 
 const UPSERT_ATTEMPTS = 3;
-/** Documents that one command of many changes or removes. */
 const STEP = 1000;
-/** Changes and removals of one bulk under way at a time: each is a command, because only that says what it did. */
+/**
+ * Concurrent changes and removals of one bulk. Each is a separate command, to get its own result.
+ */
 const CONCURRENCY = 16;
 
-/** How a collection reaches the server. */
 export interface Calls {
-  /** Of the client that serves now. */
   driver(): Driver<Stored>;
   read<V>(work: () => Promise<V>): Promise<V>;
-  /** A write that the store's end waits for; none begins after it. */
+  /** Runs a write that closing the store waits for; rejects new writes afterwards. */
   write<V>(work: () => Promise<V>): Promise<V>;
-  /** What the server says of the collection's indexes; asked once. */
   known(): Promise<KnownIndexes>;
 }
 
@@ -91,7 +90,7 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
     const limit = resolvePageLimit(query.limit);
     const stretches = typeof query.after === 'string' ? toAfterFilters(sort, decodeCursor(sort, query.after)) : [{}];
     const narrowed = await this.#narrowed(query.filter);
-    // By id, because a document that moves between two stretches would be seen twice.
+    // By id, because a document that moves between two stretches would appear twice.
     const found = new Map<string, Stored>();
     for (const stretch of stretches) {
       if (found.size > limit) break;
@@ -124,7 +123,6 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
     return (await this.#calls.known()).texts;
   }
 
-  /** The filter, and the few documents that can match it where a text names them. */
   #narrowed(filter: Filter = {}): Promise<Filter[]> {
     return this.#read(async () => {
       const known = await this.#calls.known();
@@ -153,7 +151,7 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
       try {
         return (await this.#changeOnce(filter, plain, options)) as Changed<T> | null;
       } catch (error) {
-        // Someone created it first: then it can be changed, unless it does not match the filter.
+        // Created concurrently: retry as a change, unless the document does not match the filter.
         const again = options.upsert === true && error instanceof StoreConflict && error.index === 'id';
         if (!again || attempt === UPSERT_ATTEMPTS) throw error;
       }
@@ -179,14 +177,17 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
     return this.#write(() => this.#driver.findOneAndUpdate(query, operators, { ...options, returnDocument: 'after' }));
   }
 
-  /** In one command: MongoDB makes the document of the id and the update alone, as `applyUpdate` does. */
+  /** One command: MongoDB builds the document from the id and the update, as `applyUpdate` does. */
   async #upsert(id: string, operators: Query): Promise<Changed<Doc>> {
     const options = { upsert: true, returnDocument: 'after', includeResultMetadata: true } as const;
     const done = await this.#write(() => this.#driver.findOneAndUpdate({ _id: id }, operators, options));
     return { doc: fromChanged(done.value as Stored), created: done.lastErrorObject?.['updatedExisting'] !== true };
   }
 
-  /** Rejected: `upsert: true`, which stores the filter's nulls; and grams are made of a new document as a whole. */
+  /**
+   * Not `upsert: true`, which would store the filter's nulls; trigrams also need the complete
+   * document.
+   */
   async #create(filter: Filter, update: Update): Promise<T> {
     const doc = applyUpdate(buildSeed(filter), JSON.parse(stringifyJson(update)) as Update, true) as T;
     await this.insert(doc);
@@ -201,7 +202,7 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
     return this.#many(filter, limit, async (query) => (await this.#driver.updateMany(query, operators)).matchedCount);
   }
 
-  /** One command: a statement for each document, which the driver may repeat where a connection broke. */
+  /** One command with a statement per document, which the driver may safely retry. */
   async #changeThese(ids: readonly string[], filter: Filter, operators: Query): Promise<number> {
     if (isNever(toQuery(filter))) return 0;
     const { id: _, ...rest } = filter;
@@ -214,8 +215,9 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
   }
 
   /**
-   * In steps, since one command over very many documents outlasts its deadline: each finds some ids behind those of the
-   * last and writes those that still match. So no document is written twice, and none waits for those before it.
+   * Works in steps, because one command over many documents would exceed its deadline. Each step
+   * reads ids after those of the last and writes those that still match, so that no document is
+   * written twice.
    */
   async #many(filter: Filter, limit = Infinity, write: (query: Query) => Promise<number>): Promise<number> {
     if (limit < 1 || isNever(toQuery(filter))) return 0;
@@ -237,7 +239,7 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
     return rows.map(({ _id }) => _id);
   }
 
-  /** Inserts and documents that are put travel as one command each; the rest side by side. */
+  /** Inserts and puts are sent as one command each; other operations run concurrently. */
   async bulk(ops: readonly WriteOp<T>[]): Promise<WriteResult[]> {
     const results: WriteResult[] = ops.map(() => ({ n: 0 }));
     const settle = async (op: WriteOp<T>, i: number): Promise<void> => void (results[i] = await this.#resultOf(op));
@@ -270,7 +272,7 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
         await this.#write(() => this.#puts.call(stored));
         return;
       } catch (error) {
-        // Two upserts of one id: the second one finds the document then.
+        // Two concurrent upserts of one id: the second finds the document on retry.
         if (!(error instanceof StoreConflict) || error.index !== 'id' || attempt === UPSERT_ATTEMPTS) throw error;
       }
     }

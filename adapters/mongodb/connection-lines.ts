@@ -1,6 +1,4 @@
-/**
- * What the log says of the connection to MongoDB: each line when it begins to hold, and once a minute while it does.
- */
+/** Logs the state of the MongoDB connection: at each change, and once a minute while it lasts. */
 import { RepeatedLines } from '../../lib/text/repeated-lines.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Logger } from '../../ports/logger.js';
@@ -14,13 +12,13 @@ const LINES: Record<ConnectionState, { level: 'info' | 'warn' | 'error'; line: s
   lost: { level: 'error', line: 'MongoDB stays silent: this process ends, so that its supervisor starts a new one' },
 };
 
-/** @param lost called when only a new process can help */
+/** @param lost called when only a restart can help */
 export function connectionLines(
   log: Logger,
   clock: Clock,
   lost: () => void,
 ): (state: ConnectionState, cause?: unknown) => void {
-  // Of its own: a line that is cut again every second must not be told every second.
+  // A separate limiter, so that a flapping connection is not logged every second.
   const repeated = new RepeatedLines(() => clock.monotonic());
   return (state, cause) => {
     const { level, line } = LINES[state];

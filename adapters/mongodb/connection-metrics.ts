@@ -1,14 +1,13 @@
-/** The connection to MongoDB as numbers (contract 95, a bad day). */
+/** Metrics of the MongoDB connection (contract 95, a bad day). */
 import type { Clock } from '../../ports/clock.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { ConnectionState } from './connection-lines.js';
 
-/** Seconds: a document by its id is within the first, the deadline of an operation is the last. */
+/** In seconds, from a lookup by id up to the deadline of an operation. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
 export interface ConnectionMetrics {
   tell(state: ConnectionState): void;
-  /** An operation that the server answered. */
   answered(ms: number): void;
 }
 

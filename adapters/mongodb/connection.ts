@@ -1,9 +1,7 @@
 /**
- * The connection to MongoDB on a bad day (contract 95, a bad day). The driver reconnects by itself where it sees that a
- * connection is gone; it does not always see it (it waits for a destroyed socket to drain, for one), and a call then
- * waits for ever. So every operation has a deadline, a server that is away is asked by one ping for all callers, and a
- * client that stays silent is replaced by a new one. Rejected: the driver's own `timeoutMS`, which bounds the same
- * calls and keeps a client whose every connection is dead.
+ * Keeps the MongoDB connection usable during failures (contract 95, a bad day). The driver does not
+ * always detect a dead connection, and calls then wait forever. Every operation therefore has a
+ * deadline, one ping checks an unreachable server for all callers, and a silent client is replaced.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { MongoClient, type Collection, type Db, type Document, type MongoClientOptions } from 'mongodb';
@@ -12,37 +10,37 @@ import type { ConnectionState } from './connection-lines.js';
 import { DeadlinePassed, within } from './deadline.js';
 import { isServerMissing, translated } from './errors.js';
 
-/** In milliseconds. */
 export interface ConnectionTimes {
-  /** One operation, retries of the driver included. */
+  /** One operation, including the driver's retries. */
   operation: number;
-  /** Until a ping counts as unanswered, and from one to the next. */
+  /** Timeout of a ping, and interval between pings. */
   ping: number;
-  /** Without any success until the client is replaced. */
+  /** Time without success until the client is replaced. */
   rebuild: number;
-  /** After the replacement, without any success until the process is given up. */
+  /** Time without success after the replacement until the process is given up. */
   giveUp: number;
 }
 
 const TIMES: ConnectionTimes = { operation: 10_000, ping: 1_000, rebuild: 30_000, giveUp: 60_000 };
 
 /**
- * Operations past their deadline that the driver has not ended: each holds a connection of its pool, which has a
- * hundred.
+ * Timed-out operations that the driver has not ended. Each holds one of the pool's 100 connections.
  */
 const MOST_STUCK = 10;
-/** How long the first connection may take, so that a start that cannot succeed says so. */
+/** Timeout of the first connection, so that a failing start reports quickly. */
 const CONNECT_MS = 4_000;
-/** For the driver's farewell to its server; then its sockets are closed without one. */
+/** Time for a graceful close; then the sockets are destroyed. */
 const CLOSE_MS = 1_000;
 
 export class MongoConnection {
   #client: MongoClient;
-  /** Collections of this client, by their database and name: the driver would read all options again for each. */
+  /**
+   * Collections of the current client by database and name, because the driver would parse all
+   * options each time.
+   */
   #collections = new Map<string, Collection>();
-  /** Of the newest operation or ping that the server answered. */
   #answeredAt = performance.now();
-  /** No operation is tried: the next ping that is answered says that the server is back. */
+  /** While true, operations fail immediately until a ping is answered. */
   #away = false;
   #asking: Promise<void> | null = null;
   #lost = false;
@@ -50,8 +48,8 @@ export class MongoConnection {
   readonly #end = new AbortController();
 
   /**
-   * @param tell hears of each change of state, and of `away` again with each ping that fails
-   * @param answered hears how long each operation took, in milliseconds
+   * @param tell called on each state change, and with `away` for each failed ping
+   * @param answered called with the duration of each operation in milliseconds
    * @throws MongoParseError on a malformed URL
    */
   constructor(
@@ -64,12 +62,12 @@ export class MongoConnection {
     this.#client = new MongoClient(url, options);
   }
 
-  /** Of the client that serves now: ask anew for each operation. */
+  /** Belongs to the current client: do not cache the result. */
   db(name: string): Db {
     return this.#client.db(name);
   }
 
-  /** Of the client that serves now: ask anew for each operation. */
+  /** Belongs to the current client: do not cache the result. */
   collection<S extends Document>(database: string, name: string): Collection<S> {
     const key = `${database}.${name}`;
     const made = this.#collections.get(key) ?? this.db(database).collection(name);
@@ -78,8 +76,9 @@ export class MongoConnection {
   }
 
   /**
-   * @param patient the URL says how long to wait
-   * @throws the driver's error, or one that names it when no server answers in time; the client is closed then
+   * @param patient whether the URL sets the timeout
+   * @throws the driver's error, or one that names it when no server answers in time; the client is
+   *   then closed
    */
   async connect(patient: boolean): Promise<void> {
     const client = this.#client;
@@ -100,8 +99,8 @@ export class MongoConnection {
   }
 
   /**
-   * @throws StoreUnavailable at once while the server is away, and for an operation past its deadline; else the
-   *   driver's error
+   * @throws StoreUnavailable immediately while the server is unreachable, and after the deadline;
+   *   otherwise the driver's error
    */
   async run<V>(work: () => Promise<V>): Promise<V> {
     if (this.#away) throw new StoreUnavailable();
@@ -116,7 +115,7 @@ export class MongoConnection {
     } catch (error) {
       const told = translated(error);
       if (!(told instanceof StoreUnavailable)) {
-        // An error that the server answered is an answer.
+        // An error response is an answer too.
         this.#answeredAt = performance.now();
         throw error;
       }
@@ -127,8 +126,9 @@ export class MongoConnection {
   }
 
   /**
-   * For what takes minutes where there is much, such as an index: it has no deadline, and is given up when the server
-   * answers no ping beside it. @throws as `run`
+   * Runs work without a deadline, such as building an index; it fails when the server stops
+   * answering pings.
+   * @throws as `run`
    */
   async runLong<V>(work: () => Promise<V>): Promise<V> {
     const done = new AbortController();
@@ -141,7 +141,6 @@ export class MongoConnection {
     }
   }
 
-  /** The time of one round trip in milliseconds. */
   async ping(): Promise<number> {
     const began = performance.now();
     await this.run(() => this.#ping());
@@ -157,13 +156,13 @@ export class MongoConnection {
 
   async #ping(): Promise<void> {
     const client = this.#client;
-    // A new client whose first attempt failed stays closed until it is told to connect; one that is connected answers
-    // at once.
+    // A client whose first attempt failed must connect explicitly; otherwise this returns
+    // immediately.
     await client.connect();
     await client.db('admin').command({ ping: 1 });
   }
 
-  /** Never resolves: throws when a ping is not answered. */
+  /** Never resolves; throws when a ping is not answered. */
   async #silence(signal: AbortSignal): Promise<never> {
     for (;;) {
       await pause(this.times.operation, undefined, { ref: false, signal }).catch(() => undefined);
@@ -182,15 +181,14 @@ export class MongoConnection {
   }
 
   /**
-   * One operation may be slow alone, or its line be cut alone: only a ping, or no server to be had, says that the
-   * server is away.
+   * A single slow operation or broken connection proves nothing: only a ping, or server selection,
+   * shows that the server is unreachable.
    */
   #doubt(cause: unknown): void {
     if (isServerMissing(cause)) this.#leave(cause);
     if (this.#asking === null && !this.#end.signal.aborted) this.#asking = this.#ask();
   }
 
-  /** Pings until the server answers, and replaces the client that gets no answer. */
   async #ask(): Promise<void> {
     const doubtedAt = performance.now();
     let replacedAt: number | null = null;
@@ -205,11 +203,11 @@ export class MongoConnection {
         this.#back();
         break;
       }
-      // A connection that broke says nothing of the next; the driver makes one.
+      // After a broken connection the driver opens the next one.
       const unanswered = isServerMissing(cause) || cause instanceof DeadlinePassed;
       if (unanswered && !this.#end.signal.aborted) this.#leave(cause);
       const now = performance.now();
-      // A client that nobody asked anything was not silent.
+      // An idle client does not count as silent.
       const silentMs = now - Math.max(this.#answeredAt, doubtedAt);
       if (replacedAt === null ? !whole || silentMs >= this.times.rebuild : !whole) {
         this.#replace(cause);
@@ -248,7 +246,7 @@ export class MongoConnection {
   }
 }
 
-/** What still waits in it has had its deadline. Its end may never come, and nobody waits for it. */
+/** Closes without waiting: pending calls have timed out, and the close itself may never end. */
 function discard(client: MongoClient): void {
   void client.close(true).catch(() => undefined);
 }

@@ -1,6 +1,3 @@
-/** A deadline for what the driver may never end. */
-
-/** The server did not answer in time, and the driver did not say so. */
 export class DeadlinePassed extends Error {
   override name = 'DeadlinePassed';
   constructor(ms: number) {
@@ -8,7 +5,7 @@ export class DeadlinePassed extends Error {
   }
 }
 
-/** @throws DeadlinePassed when the time is over first; what `work` comes to later is not looked at */
+/** @throws DeadlinePassed when the deadline expires first; the later result of `work` is ignored */
 export function within<V>(ms: number, work: Promise<V>): Promise<V> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new DeadlinePassed(ms)), ms);

@@ -1,10 +1,8 @@
 /**
- * Calls of one kind that come within one turn of the event loop travel as one command: a request of many reports, or
- * many requests at once, insert and read the same collections. Nobody waits for it: the turn ends at once when nothing
- * else arrives. Each call still learns what became of it alone.
+ * Batches calls of one event-loop turn into one command. Nothing is delayed: the batch is sent when
+ * the turn ends. Each call still gets its own outcome.
  */
 
-/** Calls in one command. */
 const MOST = 1000;
 
 export type CallOutcome<O> = { value: O } | { error: unknown };
@@ -19,8 +17,9 @@ export class Gathering<I, O> {
   #calls: Call<I, O>[] = [];
 
   /**
-   * @param alone what one call does without company
-   * @param together what several do; one outcome for each, in order. What it throws is the outcome of all
+   * @param alone runs a single call
+   * @param together runs several calls and returns one outcome each, in order; an error applies to
+   *   all
    */
   constructor(
     private readonly alone: (input: I) => Promise<O>,

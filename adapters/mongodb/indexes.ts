@@ -1,17 +1,13 @@
 /**
- * The indexes of a collection as MongoDB has them. Pure.
- *
- * Paths by whose values few documents are found (`CollectionSpec.values`) share one index, a wildcard index over these
- * paths alone: it holds nothing of a document that lacks them. Servers without wildcard indexes get one for each path.
- * MongoDB tries several plans and goes on with the fastest, so it either sorts what a condition finds or walks the
- * order of the list until the page is full.
+ * Translates declared indexes to MongoDB. The paths of `CollectionSpec.values` share one wildcard
+ * index, which has no entries for documents without them. Servers without wildcard indexes get one
+ * index per path.
  */
 import { checkPath } from '../../ports/document.js';
 import type { CollectionSpec, IndexSpec } from '../../ports/store.js';
 import { trigramField } from './trigrams.js';
 import { fieldName } from './translate.js';
 
-/** As `createIndexes` takes it. */
 export interface MongoIndex {
   key: { [field: string]: 1 };
   name: string;
@@ -24,8 +20,7 @@ const WILDCARD = '$**';
 const FEW = 'few ';
 
 /**
- * `shared` serves the same as all of `instead`, for servers that know wildcard indexes; null where there is nothing to
- * share.
+ * `shared` replaces all of `instead` on servers with wildcard indexes; null when nothing is shared.
  */
 export interface MongoIndexes {
   own: MongoIndex[];
@@ -45,8 +40,8 @@ export function indexesOf({ indexes, values = [], search = [] }: Declared): Mong
 }
 
 /**
- * The name of a unique one is its field, because the message of a conflict carries the name; the others end in `_id`,
- * as sorts do.
+ * A unique index is named after its field, because the conflict message contains the name; the
+ * others end in `_id`, as sorts do.
  */
 export function toIndex({ fields, unique }: IndexSpec): MongoIndex {
   const names = fields.map(fieldName);
@@ -69,7 +64,10 @@ const sharedBy = (names: readonly string[]): MongoIndex => ({
   wildcardProjection: Object.fromEntries(names.map((name) => [name, 1])),
 });
 
-/** Made here for an earlier declaration, and not by hand. Unique ones, which are more than a way to read, stay. */
+/**
+ * Returns whether an index was created by an earlier declaration, not manually. Unique indexes
+ * remain, because they enforce a rule.
+ */
 export function isOurs({ key, name, unique }: { key: object; name?: string; unique?: boolean }): boolean {
   const fields = Object.keys(key);
   if (unique === true || fields.length === 0 || name === undefined) return false;
@@ -77,6 +75,5 @@ export function isOurs({ key, name, unique }: { key: object; name?: string; uniq
   return fields.length > 1 && fields.at(-1) === '_id' && name === fields.join();
 }
 
-/** Fields whose equality an index serves. */
 export const servedBy = ({ key, wildcardProjection }: Pick<MongoIndex, 'key' | 'wildcardProjection'>): string[] =>
   WILDCARD in key ? Object.keys(wildcardProjection ?? {}) : Object.keys(key).slice(0, 1);

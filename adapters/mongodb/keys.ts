@@ -1,8 +1,8 @@
 /**
- * Keys of stored objects. Documents carry JSON that strangers wrote, and some keys mean something to MongoDB or its
- * driver: `$…` and `a.b` are operators and paths, `_bsontype` and `$ref` make the driver take an object for a type of
- * its own, and a NUL ends a key; what begins with `~` is the adapter's own (trigrams.ts). Those are percent-encoded on
- * the way in and decoded on the way out. Field paths never need it.
+ * Percent-encodes object keys that MongoDB or its driver would interpret. Untrusted documents may
+ * contain operators and paths (`$…`, `a.b`), driver types (`_bsontype`, `$ref`) or NUL, which ends
+ * a key; `~` is the adapter's own prefix. Keys are decoded on read. Field paths never need
+ * encoding.
  */
 import type { Json } from '../../ports/store.js';
 
@@ -29,13 +29,13 @@ function decodeKey(key: string): string {
 function mapKeys(value: Json, rename: (key: string) => string, own: boolean): Json {
   if (value === null || typeof value !== 'object') return value;
   if (Array.isArray(value)) return value.map((element) => mapKeys(element, rename, true));
-  // Object.fromEntries defines keys, so `__proto__` comes back as a plain field.
+  // Object.fromEntries defines keys, so `__proto__` becomes a plain field.
   return Object.fromEntries(
     Object.entries(value).map(([key, v]) => [own ? rename(key) : key, mapKeys(v as Json, rename, true)]),
   );
 }
 
-/** @param own false leaves the keys of the outermost object: they are paths */
+/** @param own false leaves the keys of the outermost object, which are paths */
 export function encodeKeys(value: Json, own = true): Json {
   return mapKeys(value, encodeKey, own);
 }

@@ -1,10 +1,7 @@
 /**
- * The processes that serve one MongoDB. A limit holds for all of them together: each counts for itself and divides the
- * limit by how many there are (contract 95, several processes), which asks nothing of the store while it counts.
- * Rejected: counters in the store, a write for each call in the path that they protect.
- *
- * Each process renews a document; one that stays the same for some renewals, by the monotonic clock of who looks, is
- * gone.
+ * Counts the processes that serve one MongoDB. Each process divides shared limits by this number
+ * (contract 95, several processes), so that counting needs no store access. Every process renews a
+ * document; one that is not renewed in time, by the observer's monotonic clock, is gone.
  */
 import { hostname } from 'node:os';
 import { StalenessTracker } from '../../lib/staleness.js';
@@ -17,14 +14,13 @@ interface PeerDoc extends Doc {
   host: string;
   pid: number;
   version: string;
-  /** Rises with every renewal. */
   beat: number;
 }
 
 const RENEW_MS = 10_000;
-/** Three renewals: two may fail. */
+/** Two of three renewals may fail. */
 const GONE_MS = 3 * RENEW_MS;
-/** Documents of processes that were killed are kept so long: another process may have a store that answers late. */
+/** Retention for documents of killed processes: another process may see a slow store. */
 const FORGET_MS = 10 * RENEW_MS;
 const MOST = 1_000;
 
@@ -41,7 +37,6 @@ export class Peers {
   readonly #id: string;
   readonly #seen: StalenessTracker;
   #count = 1;
-  /** Its document is in the store, or may be. */
   #isListed = false;
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> = Promise.resolve();
@@ -52,12 +47,13 @@ export class Peers {
     this.#seen = new StalenessTracker(() => parts.clock.monotonic());
   }
 
-  /** This process included; 1 until it has looked, and as it was last while the store is away. */
+  /**
+   * Includes this process; 1 before the first count, and unchanged while the store is unavailable.
+   */
   get count(): number {
     return this.#count;
   }
 
-  /** Looks once, and from then on by itself. */
   async start(): Promise<void> {
     const look = (): void => void (this.#looking = this.#lookSafely());
     look();
@@ -66,16 +62,15 @@ export class Peers {
     this.#timer.unref();
   }
 
-  /** The others need not wait until it counts as gone. */
+  /** Removes the document, so that others need not wait for its expiry. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#looking;
-    // A start that failed has closed the store by now.
+    // After a failed start the store is already closed.
     if (!this.#isListed) return;
     await this.#rows.remove({ id: this.#id }).catch((err: unknown) => this.#tell(err));
   }
 
-  /** Two calls of the store, whatever was counted. */
   async look(): Promise<void> {
     const { version } = this.parts;
     const set = { host: hostname(), pid: process.pid, version };

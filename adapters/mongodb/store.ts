@@ -1,7 +1,7 @@
 /**
- * The DocumentStore on MongoDB 5 to 8 and compatible servers. Writes are acknowledged by a majority, reads go to the
- * primary (a read sees an awaited write); losing the connection is the driver's to retry, and what it gives up is
- * StoreUnavailable.
+ * Document store on MongoDB 5 to 8 and compatible servers. Writes need a majority and reads go to
+ * the primary, so that a read sees every awaited write. The driver retries lost connections; its
+ * final failures become StoreUnavailable.
  */
 import { MongoServerError, type Collection as Driver } from 'mongodb';
 import type { Collection, CollectionSpec, Doc, DocumentStore } from '../../ports/store.js';
@@ -16,21 +16,17 @@ import { indexesOf, isOurs, servedBy, type MongoIndex } from './indexes.js';
 import type { Stored } from './translate.js';
 
 export interface MongoOptions {
-  /** `mongodb://…` or `mongodb+srv://…`; the database is its path, `aos` without one. */
   url: string;
-  /** Hears that the server is away, back, asked by a new client, and at last given up. */
+  /** Called on changes of the connection state. */
   tell?: (state: ConnectionState, cause?: unknown) => void;
-  /** Hears how long each operation took that the server answered, in milliseconds. */
+  /** Called with the duration of each answered operation in milliseconds. */
   answered?: (ms: number) => void;
   times?: ConnectionTimes;
 }
 
 const NAME = /^[a-z][a-z0-9_]*$/;
-/**
- * How long an operation waits for a server to write to, in milliseconds; `serverSelectionTimeoutMS` in the URL wins.
- */
+/** Server selection timeout; `serverSelectionTimeoutMS` in the URL takes precedence. */
 const SELECTION_MS = 8_000;
-/** Another process is creating the same collection or index right now. */
 const BEING_CREATED = new Set<unknown>([48, 85, 117]);
 
 export class MongoStore implements DocumentStore {
@@ -40,9 +36,7 @@ export class MongoStore implements DocumentStore {
   readonly #connection: MongoConnection;
   readonly #database: string;
   readonly #writes = new Set<Promise<unknown>>();
-  /** The URL says how long to wait. */
   readonly #patient: boolean;
-  /** What is known of each collection's indexes: asked once, and again after `ensure`. */
   readonly #known = new Map<string, Promise<KnownIndexes>>();
   readonly #filling = new Map<string, Promise<void>>();
   readonly #end = new AbortController();
@@ -61,12 +55,15 @@ export class MongoStore implements DocumentStore {
     this.#database = databaseOf(url);
   }
 
-  /** @throws the driver's error, or one that names it when no server answers in time; the client is closed then */
+  /**
+   * @throws the driver's error, or one that names it when no server answers in time; the client is
+   *   then closed
+   */
   connect(): Promise<void> {
     return this.#connection.connect(this.#patient);
   }
 
-  /** @throws TypeError on a name that is none */
+  /** @throws TypeError on an invalid name */
   collection<T extends Doc>(name: string): Collection<T> {
     if (!NAME.test(name)) throw new TypeError(`not a collection name: ${JSON.stringify(name)}`);
     return new MongoCollection<T>({
@@ -100,7 +97,6 @@ export class MongoStore implements DocumentStore {
     }
   }
 
-  /** False where the server knows no such index. */
   async #takes(name: string, index: MongoIndex): Promise<boolean> {
     try {
       await this.#createIndexes(name, [index]);
@@ -112,7 +108,8 @@ export class MongoStore implements DocumentStore {
   }
 
   /**
-   * What was made for an earlier declaration goes. A process of the version before goes on meanwhile, with other plans.
+   * Drops indexes of earlier declarations. A process of the previous version continues with other
+   * plans.
    */
   async #dropOthers(name: string, wanted: readonly MongoIndex[]): Promise<void> {
     const names = new Set(wanted.map((index) => index.name));
@@ -187,7 +184,7 @@ export class MongoStore implements DocumentStore {
     await this.#connection.close();
   }
 
-  /** Nothing begins once the store is closed: a promise that nobody waits for would end the process when it fails. */
+  /** Nothing starts after the store is closed: an unhandled rejection would end the process. */
   async #track<V>(work: () => Promise<V>): Promise<V> {
     if (this.#closed) throw new Error('the store is closed');
     const begun = work();
@@ -200,7 +197,7 @@ export class MongoStore implements DocumentStore {
   }
 }
 
-/** Servers differ: of a collection that is not there, some have no indexes, and some an error (26). */
+/** For a missing collection some servers return no indexes and others error 26. */
 function noneWithoutCollection(error: unknown): MongoIndex[] {
   if (error instanceof MongoServerError && error.code === 26) return [];
   throw error;
@@ -211,7 +208,7 @@ function goneAlready(error: unknown): void {
   if (!(error instanceof MongoServerError) || error.code !== 27) throw error;
 }
 
-/** The path of the URL. Not by `new URL`: a seed list of several hosts is no URL to it. */
+/** Returns the database in the URL's path. `new URL` cannot parse a seed list of several hosts. */
 export function databaseOf(url: string): string {
   const path = /^[^/]*\/\/[^/]*\/([^?]*)/.exec(url)?.[1] ?? '';
   return path === '' ? 'aos' : decodeURIComponent(path);

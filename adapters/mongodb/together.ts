@@ -1,11 +1,10 @@
-/** What several calls do in one command (gathering.ts), and what became of each. */
 import { MongoBulkWriteError, type Collection as Driver } from 'mongodb';
 import { StoreConflict } from '../../ports/store.js';
 import { DUPLICATE_KEY } from './errors.js';
 import type { CallOutcome } from './gathering.js';
 import { conflictOf, type Stored } from './translate.js';
 
-/** The documents with these ids; null for one that is not there. One id may be asked for several times. */
+/** Returns the documents with these ids, null for missing ones. Ids may repeat. */
 export async function getAll(
   driver: Driver<Stored>,
   ids: readonly string[],
@@ -18,13 +17,13 @@ export async function getAll(
   return ids.map((id) => ({ value: byId.get(id) ?? null }));
 }
 
-/** @throws the driver's error, unless all that failed were conflicts */
+/** @throws the driver's error, unless all failures were conflicts */
 export async function insertAll(driver: Driver<Stored>, docs: readonly Stored[]): Promise<CallOutcome<void>[]> {
   return settled(docs, driver.insertMany([...docs], { ordered: false }));
 }
 
 /**
- * Of two documents with one id the later one stays: the server takes them in their order.
+ * Of two documents with one id the later one wins: the server keeps the order.
  * @throws as `insertAll`
  */
 export async function putAll(driver: Driver<Stored>, docs: readonly Stored[]): Promise<CallOutcome<void>[]> {
@@ -42,7 +41,10 @@ async function settled(docs: readonly Stored[], writing: Promise<unknown>): Prom
   return outcomes;
 }
 
-/** Which documents conflicted, and with which index. What the majority did not acknowledge is more than a conflict. */
+/**
+ * Returns the conflicting documents with their index. A missing majority acknowledgment is not a
+ * conflict.
+ */
 function conflictsOf(error: unknown): [at: number, index: string][] {
   if (!(error instanceof MongoBulkWriteError)) throw error;
   const errors = [error.writeErrors].flat();

@@ -1,6 +1,6 @@
 /**
- * Filters, sorts, updates and documents in MongoDB's language: pure functions. Only operators of the portable subset
- * appear (docs/consistency.md), so that the same works on MongoDB 5 to 8 and on compatible servers.
+ * Translates filters, sorts, updates and documents for MongoDB. Uses only the portable subset of
+ * operators (docs/consistency.md), which works on MongoDB 5 to 8 and compatible servers.
  */
 import { Binary } from 'mongodb';
 import { listOrFilters, checkPath, stringifyJson, splitBytes, toTotalSort, withBytes } from '../../ports/document.js';
@@ -10,17 +10,19 @@ import { decodeKeys, encodeKeys } from './keys.js';
 
 type Operators = Exclude<Condition, Scalar>;
 export type Query = { [key: string]: unknown };
-/** A document as stored: `_id` in place of `id`, keys encoded. */
+/** A stored document: `_id` instead of `id`, keys encoded. */
 export type Stored = { _id: string; [key: string]: unknown };
 
 const NEVER: Query = { _id: { $in: [] } };
 
-/** The field's name: our `id` is MongoDB's `_id`. @throws TypeError on a path that is none */
+/**
+ * Returns the field's name, with `_id` for `id`.
+ * @throws TypeError on an invalid path
+ */
 export function fieldName(path: string): string {
   return checkPath(path) === 'id' ? '_id' : path;
 }
 
-/** A query that holds exactly where all `filters` do. */
 export function toQuery(...filters: readonly Filter[]): Query {
   const terms = filters.flatMap((filter) =>
     Object.entries(clean(filter)).flatMap(([path, condition]) => termsOf(path, condition)),
@@ -29,7 +31,6 @@ export function toQuery(...filters: readonly Filter[]): Query {
   return { $and: terms };
 }
 
-/** No document can match: nobody need be asked. */
 export const isNever = (query: Query): boolean => {
   const terms = (query['$and'] ?? [query]) as readonly Query[];
   return terms.some((term) => term === NEVER || isEmptyIn(Object.values(term)[0]));
@@ -58,10 +59,10 @@ function operatorsOf(condition: Condition): (Query | null)[] {
   for (const name of ['in', 'ne', 'gt', 'gte', 'lt', 'lte'] as const) {
     if (c[name] !== undefined) operators.push({ [`$${name}`]: c[name] });
   }
-  // Equality with null also holds for a missing field; `$exists` would not take null for missing.
+  // Equality with null also matches a missing field; `$exists` would distinguish them.
   if (c.exists !== undefined) operators.push(c.exists ? { $ne: null } : { $eq: null });
-  // `$gte: ''` is met by text alone; some servers match patterns against numbers too. Terms of their own: one of them
-  // ignores operators beside a pattern.
+  // `$gte: ''` matches text only, because some servers apply patterns to numbers. Separate terms,
+  // because one server ignores operators next to a pattern.
   if (c.prefix !== undefined) operators.push({ $gte: '' }, { $regex: `^${escapeRegex(c.prefix)}` });
   if (c.contains !== undefined)
     operators.push({ $gte: '' }, ...[c.contains].flat().map((part) => ({ $regex: escapeRegex(part) })));
@@ -71,7 +72,7 @@ function operatorsOf(condition: Condition): (Query | null)[] {
   return operators;
 }
 
-/** Text as a pattern that matches it literally. A BSON pattern cannot hold a NUL, but its escape. */
+/** Escapes text to a literal pattern. A BSON pattern cannot contain NUL, only its escape. */
 export function escapeRegex(text: string): string {
   return text.replace(/[\\^$.|?*+()[\]{}/-]/g, '\\$&').replaceAll('\0', '\\x00');
 }
@@ -81,8 +82,9 @@ export function toSort(sort?: Sort): [field: string, order: 1 | -1][] {
 }
 
 /**
- * @param update from `toPlainUpdate`. @param texts paths with grams. Without `setOnInsert`: `toUpsert` has it, or a new
- *   document is inserted whole (collection.ts).
+ * Translates an update without `setOnInsert`.
+ * @param update from `toPlainUpdate`
+ * @param texts paths with trigrams
  */
 export function toUpdate(update: Update, texts: readonly string[] = []): Query {
   const grams = trigramUpdates(update, texts);
@@ -103,7 +105,10 @@ export function toUpdate(update: Update, texts: readonly string[] = []): Query {
   return Object.fromEntries(Object.entries(operators).filter(([, fields]) => fields && Object.keys(fields).length > 0));
 }
 
-/** Of a collection without grams. @param update from `toPlainUpdate` */
+/**
+ * Translates an upsert of a collection without trigrams.
+ * @param update from `toPlainUpdate`
+ */
 export function toUpsert(update: Update): Query {
   const { setOnInsert = {} } = clean(update);
   const isEmpty = Object.keys(setOnInsert).length === 0;
@@ -119,12 +124,11 @@ function mapValues<V>(fields: { [path: string]: V }, map: (value: V) => Query): 
   return Object.fromEntries(Object.entries(fields).map(([path, value]) => [path, map(value)]));
 }
 
-/** Only what JSON holds, and text that UTF-8 can hold. */
 function clean<V>(value: V): V {
   return JSON.parse(stringifyJson(value)) as V;
 }
 
-/** @param texts paths with grams */
+/** @param texts paths with trigrams */
 export function toStored(doc: Doc, texts: readonly string[] = []): Stored {
   const field = Object.entries(doc).find(([, value]) => value instanceof Uint8Array)?.[0];
   const { doc: given, bytes } = splitBytes(doc, field);
@@ -135,33 +139,27 @@ export function toStored(doc: Doc, texts: readonly string[] = []): Stored {
   return field === undefined || bytes === undefined ? stored : { ...stored, [field]: new Binary(bytes) };
 }
 
-/** With its bytes. */
 export function fromStored(stored: Stored): Doc {
   const [field, value] = Object.entries(stored).find(([, one]) => one instanceof Binary) ?? [];
   return withBytes(fromChanged(stored), field, (value as Binary | undefined)?.value());
 }
 
-/** Without its bytes, as a change answers. */
 export function fromChanged({ _id, ...rest }: Stored): Doc {
   for (const [field, value] of Object.entries(rest))
     if (field.startsWith(HIDDEN) || value instanceof Binary) delete rest[field];
   return { id: _id, ...(decodeKeys(rest as Json) as object) };
 }
 
-/** Leaves the grams on the server. */
 export const visible = (texts: readonly string[]): { projection?: { [field: string]: 0 } } =>
   texts.length === 0 ? {} : { projection: Object.fromEntries(texts.map((path) => [trigramField(path), 0])) };
 
-/** The index that a duplicate key error (11000) names: `id` or the unique field. */
 export function conflictOf({ keyPattern, message }: { keyPattern?: object | undefined; message: string }): string {
   const field = Object.keys(keyPattern ?? {})[0] ?? /index: (?:\S+\.\$)?(\S+)/.exec(message)?.[1] ?? 'id';
   return field === '_id' || field === '_id_' ? 'id' : field;
 }
 
-/** Documents that a filter names by their ids and that travel as statements of their own. */
 const NAMED = 100;
 
-/** The few ids that a filter names; null where it names none, or very many. */
 export function namedIds({ id }: Filter): readonly string[] | null {
   if (typeof id !== 'object' || id === null || !('in' in id) || Object.keys(id).length !== 1) return null;
   const ids = [...new Set(id.in)].filter((one) => typeof one === 'string');

@@ -1,10 +1,9 @@
 /**
- * Secrets at rest: AES-256-GCM under a key that HKDF-SHA256 derives from `security.data_key`.
- *
- * Sealed text is `v1.<base64url of nonce(12) | tag(16) | ciphertext>`. The purpose is additional authenticated data, so
- * that a text copied into another field does not open there. Nonces are random: 2^32 texts under one key are safe, and
- * the service seals a few per account. Rejected: a key per purpose with no tag of the purpose (the same protection, but
- * a forgotten purpose would go unseen), and a KDF with cost (the data key is random, 32 characters or more).
+ * Encrypts secrets at rest with AES-256-GCM under a key that HKDF-SHA256 derives from
+ * `security.data_key`. Sealed text is `v1.<base64url of nonce(12) | tag(16) | ciphertext>`. The
+ * purpose is additional authenticated data, so that text copied into another field cannot be opened
+ * there. Random nonces are safe up to 2^32 texts per key. A KDF with a work factor is unnecessary,
+ * because the data key is random.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { Cipher } from '../../ports/cipher.js';

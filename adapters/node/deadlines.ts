@@ -1,4 +1,3 @@
-/** The two time limits of one request: until it is connected, and in all. */
 import { OutboundError } from '../../ports/outbound.js';
 
 export class Deadlines {
@@ -20,13 +19,13 @@ export class Deadlines {
     for (const listener of this.listeners) listener(this.fault);
   }
 
-  /** Says which limit ran out. */
+  /** Calls `listener` with the timeout that expires. */
   onFault(listener: (fault: OutboundError) => void): void {
     if (this.fault) listener(this.fault);
     else this.listeners.push(listener);
   }
 
-  /** @throws OutboundError when a limit runs out first */
+  /** @throws OutboundError when a timeout expires first */
   within<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.onFault(reject);
@@ -34,7 +33,6 @@ export class Deadlines {
     });
   }
 
-  /** Of the total. */
   remainingMs(): number {
     return Math.max(0, this.endsAt - performance.now());
   }

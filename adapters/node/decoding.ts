@@ -1,10 +1,9 @@
-/** Bodies of HTTP as they were before they were compressed; one that was cut is decompressed as far as it goes. */
 import zlib from 'node:zlib';
 import type { Transform } from 'node:stream';
 
 const SYNC = { finishFlush: zlib.constants.Z_SYNC_FLUSH };
 
-/** By the name in `Content-Encoding`. @param body decides between the two kinds of `deflate` that servers send */
+/** @param body distinguishes the zlib and raw variants of `deflate` that servers send */
 function decompressor(encoding: string, body: Buffer): Transform | null {
   if (encoding === 'gzip' || encoding === 'x-gzip') return zlib.createGunzip(SYNC);
   if (encoding === 'br') return zlib.createBrotliDecompress({ finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH });
@@ -29,17 +28,16 @@ function decompress(body: Buffer, through: Transform, maxBytes: number): Promise
   });
 }
 
-/** More are not read: servers send one, rarely two. */
 const MAX_ENCODINGS = 5;
 
 export interface Decoded {
   body: Buffer;
   truncated: boolean;
-  /** The encoding that the body is not in, though its header says so; null: it was read. */
+  /** The encoding that could not be decoded; null when the body was decoded. */
   undecodable: string | null;
 }
 
-/** @param encodings the header `Content-Encoding` */
+/** @param encodings value of the `Content-Encoding` header */
 export async function decodeBody(body: Buffer, encodings: string, maxBytes: number): Promise<Decoded> {
   let found = { body, truncated: false };
   const names = encodings

@@ -1,10 +1,8 @@
 /**
- * Which addresses the service may connect to (contract 70, delivery, egress), as pure functions over parsed addresses.
- *
- * Always blocked: "this network", link-local and metadata addresses, multicast, 240/4. An IPv4 address inside an IPv6
- * one (mapped, compatible, NAT64, 6to4, Teredo) is judged as the IPv4 address that it leads to. `public-only` lets only
- * globally reachable addresses pass, and what `allow` names. Rejected: a list of forbidden names; names resolve to
- * whatever their owner wants.
+ * Decides which addresses the service may connect to (contract 70, delivery, egress). "This
+ * network", link-local and metadata addresses, multicast and 240/4 are always blocked. An IPv4
+ * address embedded in an IPv6 address (mapped, compatible, NAT64, 6to4, Teredo) is checked as that
+ * IPv4 address. `public-only` allows only globally reachable addresses and those in `allow`.
  */
 import ipaddr from 'ipaddr.js';
 import { stripBrackets } from '../../lib/host.js';
@@ -22,7 +20,8 @@ const ALWAYS = networks(
   '240.0.0.0/4',
   'fe80::/10',
   'ff00::/8',
-  // Metadata and control addresses of clouds that are not link-local: Alibaba, Oracle, Azure, then AWS, Google, Oracle.
+  // Metadata and control addresses outside the link-local range: Alibaba, Oracle, Azure, AWS,
+  // Google, Oracle.
   '100.100.100.200/32',
   '192.0.0.192/32',
   '168.63.129.16/32',
@@ -34,7 +33,10 @@ const ALWAYS = networks(
 const LOOPBACK_6 = ipaddr.parse('::1');
 const GLOBAL_6 = networks('2000::/3');
 
-/** Where the IPv4 address lies in an IPv6 one: prefix, offset in bytes, and whether it is stored inverted. */
+/**
+ * IPv6 ranges that embed an IPv4 address: prefix, byte offset, and whether the address is stored
+ * inverted.
+ */
 const EMBEDDED: readonly [Network, offset: number, inverted: boolean][] = [
   [ipaddr.parseCIDR('::ffff:0:0/96'), 12, false],
   [ipaddr.parseCIDR('::ffff:0:0:0/96'), 12, false],
@@ -45,9 +47,9 @@ const EMBEDDED: readonly [Network, offset: number, inverted: boolean][] = [
 ];
 
 /**
- * NAT64 with a prefix of the own network (RFC 8215). How long that prefix is decides where the IPv4 address lies (RFC
- * 6052:
- * /48, /56, /64 or /96, with byte 8 left out), and only the network knows it: each place is looked at.
+ * NAT64 with a local prefix (RFC 8215). Only the network knows the prefix length, which determines
+ * the position of the IPv4 address (RFC 6052: /48, /56, /64 or /96, skipping byte 8). All positions
+ * are checked.
  */
 const LOCAL_NAT64 = networks('64:ff9b:1::/48');
 const LOCAL_PLACES: readonly (readonly [number, number, number, number])[] = [
@@ -62,7 +64,6 @@ const within = (address: Address, list: readonly Network[]): boolean =>
     ([base, bits]) => base.kind() === address.kind() && address.match([base, bits] as [typeof address, number]),
   );
 
-/** The IPv4 address that an IPv6 address leads to, or the address itself. */
 function effective(address: Address): Address {
   if (address.kind() === 'ipv4' || address.toString() === LOOPBACK_6.toString()) return address;
   const bytes = address.toByteArray();
@@ -72,12 +73,11 @@ function effective(address: Address): Address {
   return new ipaddr.IPv4(bytes.slice(offset, offset + 4).map((byte) => (inverted ? byte ^ 0xff : byte)));
 }
 
-/** The IPv4 addresses that a NAT64 address of the own network may lead to; others lead to none. */
 function translated(address: Address): Address[] {
   if (!within(address, LOCAL_NAT64)) return [];
   const bytes = address.toByteArray();
   const found = LOCAL_PLACES.map((places) => places.map((place) => bytes[place] ?? 0));
-  // Zeros before the address look like 0/8 in the other places; nothing is reached there.
+  // The zeros before the address look like 0/8 at the other positions, where nothing is reachable.
   return found.filter(([first]) => first !== 0).map((four) => new ipaddr.IPv4(four));
 }
 
@@ -94,7 +94,10 @@ function allowed(addresses: readonly Address[], policy: EgressPolicy): boolean {
   });
 }
 
-/** Why this address may not be connected to, or null. @param text an IPv4 or IPv6 address, without brackets */
+/**
+ * Returns why connections to this address are blocked, or null.
+ * @param text an IPv4 or IPv6 address, without brackets
+ */
 export function judgeAddress(text: string, policy: EgressPolicy): string | null {
   const plain = text.replace(/%.*$/, '');
   if (!ipaddr.isValid(plain)) return `${text} is not an address`;
@@ -106,22 +109,22 @@ export function judgeAddress(text: string, policy: EgressPolicy): string | null 
   return `the address ${text} is not a public one`;
 }
 
-/** Whether an address is globally reachable. @param text as a socket names its peer */
+/**
+ * Returns whether an address is globally reachable.
+ * @param text address as a socket reports it
+ */
 export function isPublic(text: string): boolean {
   const plain = text.replace(/%.*$/, '');
   return ipaddr.isValid(plain) && isGlobal(effective(ipaddr.parse(plain)));
 }
 
-/** What is wrong with a URL, before any name is resolved. */
 export type UrlVerdict = { fault: 'invalid_url' | 'blocked'; reason: string };
 
-/** The literal address in a URL's host, or null when it is a name. */
 export function literalHost(url: URL): string | null {
   const host = stripBrackets(url.hostname);
   return ipaddr.isValid(host) ? host : null;
 }
 
-/** @returns the parsed URL, or why it may not be tried. */
 export function judgeUrl(text: string, policy: EgressPolicy): URL | UrlVerdict {
   if (!URL.canParse(text)) return { fault: 'invalid_url', reason: 'the URL cannot be read' };
   const url = new URL(text);

@@ -1,6 +1,3 @@
-/**
- * One HTTP exchange over a connection to a checked address (outbound.ts): what went wrong, in the words of the port.
- */
 import type { LookupAddress } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
@@ -21,23 +18,20 @@ import type { Checked, Sockets } from './sockets.js';
 
 export interface Route {
   url: URL;
-  /** Checked; the connection goes to one of them. */
   addresses: readonly LookupAddress[];
   ca: string | undefined;
-  /** Where kept connections are; null: a new one, used once. */
+  /** Pools of keep-alive connections; null for a new connection that is used once. */
   sockets: Sockets | null;
 }
 
 export type Exchanged = Omit<OutboundResponse, 'duration_ms'>;
 
-/** A kept connection that was closed before any answer: the receiver had given it up, so a new one is tried. */
+/** The receiver closed a reused connection before it answered; a new connection may be tried. */
 export class StaleConnection extends Error {
   override name = 'StaleConnection';
 }
 
-/** Larger answers are rejected. */
 const MAX_HEADER_BYTES = 80 * 1024;
-/** How long an address is waited for before the next one is tried, where there are several. */
 const ATTEMPT_MS = 1_000;
 const MIN_ATTEMPT_MS = 250;
 
@@ -46,7 +40,6 @@ const TLS_CODE = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTN
 
 type Stage = 'connect' | 'tls' | 'exchange';
 
-/** Answers node's look-up with the checked addresses, whatever it asks for. */
 const pinned =
   (addresses: readonly LookupAddress[]): LookupFunction =>
   (_hostname, options, callback) => {
@@ -77,7 +70,7 @@ function headersOf(request: OutboundRequest): Record<string, string | number> {
   return headers;
 }
 
-/** Of node's sockets, which the types of its requests leave out. */
+/** Socket options that the types of Node's requests omit. */
 interface FamilyOptions {
   autoSelectFamily: boolean;
   autoSelectFamilyAttemptTimeout: number;
@@ -116,7 +109,7 @@ function optionsOf(
   };
 }
 
-/** What the other side of a TLS connection showed; null: nothing that can be read, or no TLS. */
+/** Returns the peer's certificate, or null without TLS or when it cannot be read. */
 export function certificateOf(socket: Socket): ServerCertificate | null {
   if (!(socket instanceof TLSSocket)) return null;
   const { subject, issuer, valid_to } = socket.getPeerCertificate();
@@ -126,7 +119,10 @@ export function certificateOf(socket: Socket): ServerCertificate | null {
   return { subject: named(subject), issuer: named(issuer), valid_until: new Date(until).toISOString() };
 }
 
-/** @throws OutboundError, StaleConnection */
+/**
+ * @throws OutboundError
+ * @throws StaleConnection
+ */
 export function exchange(route: Route, request: OutboundRequest, clock: Deadlines): Promise<Exchanged> {
   const secure = route.url.protocol === 'https:';
   const maxBytes = request.maxBytes ?? 65_536;
@@ -136,7 +132,7 @@ export function exchange(route: Route, request: OutboundRequest, clock: Deadline
     try {
       call = (secure ? https : http).request(optionsOf(request, route));
     } catch (error) {
-      // Node refuses a header's characters here, before anything is sent.
+      // Node rejects invalid header characters here, before anything is sent.
       reject(new OutboundError('invalid_url', `the request cannot be sent: ${(error as Error).message}`));
       return;
     }
@@ -146,7 +142,6 @@ export function exchange(route: Route, request: OutboundRequest, clock: Deadline
       reject(fault);
     };
     clock.onFault((fault) => {
-      // A body that may be cut ends here.
       if (!answered || request.partial === undefined) fail(fault);
     });
     call.on('socket', (socket) => {
@@ -178,7 +173,7 @@ export function exchange(route: Route, request: OutboundRequest, clock: Deadline
       const shown = request.certificate === true && { certificate: certificateOf(response.socket) };
       read(response, maxBytes, request.partial, clock)
         .then((body) => {
-          // What is not read to its end cannot be used again.
+          // A connection with unread data cannot be reused.
           if (!response.complete) call.destroy();
           const cookies = response.headers['set-cookie'];
           const set = cookies !== undefined && { cookies };
@@ -194,7 +189,6 @@ const isGone = ({ code }: NodeJS.ErrnoException): boolean => code === 'ECONNRESE
 
 type Body = Pick<OutboundResponse, 'body' | 'truncated' | 'waited_ms'>;
 
-/** Whether a text has arrived, looked for in each chunk and the end of the ones before it. */
 function createSearch(text: string): (chunk: Buffer) => boolean {
   const { length } = Buffer.from(text);
   let end = Buffer.alloc(0);
@@ -219,7 +213,7 @@ function read(
     let timer: NodeJS.Timeout | undefined;
     const end = (body: Body): void => {
       clearTimeout(timer);
-      // One read of the socket may hold thousands of further chunks.
+      // One read of the socket may deliver thousands of further chunks.
       response.off('data', add);
       resolve(body);
     };

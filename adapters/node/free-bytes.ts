@@ -1,8 +1,8 @@
 import { statfs } from 'node:fs/promises';
 
 /**
- * Bytes that an ordinary user may still write below `folder`, as `df` shows them.
- * @throws when the folder does not exist
+ * Returns the bytes that an unprivileged user may still write below `folder`, as `df` shows them.
+ * @throws Error when the folder does not exist
  */
 export async function freeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);

@@ -1,6 +1,6 @@
 /**
- * The thread in which passwords are hashed: one job at a time, so a pool of two never uses more than two cores. The
- * synchronous calls of bcryptjs are right here: this thread has no other work to yield to.
+ * Worker thread that hashes passwords, one job at a time. Synchronous bcryptjs calls are correct
+ * here, because the thread has no other work.
  */
 import { parentPort, threadId } from 'node:worker_threads';
 import bcrypt from 'bcryptjs';
@@ -9,13 +9,13 @@ export type HashJob =
   | { id: number; kind: 'hash'; password: string; cost: number }
   | { id: number; kind: 'bcrypt' | 'argon2'; password: string; hash: string };
 
-/** `thread` proves in tests that the work did not happen on the main thread. */
+/** `thread` lets tests verify that the work did not run on the main thread. */
 export type HashAnswer = { id: number; thread: number } & ({ value: string | boolean } | { error: string });
 
 async function work(job: HashJob): Promise<string | boolean> {
   if (job.kind === 'hash') return bcrypt.hashSync(job.password, job.cost).replace(/^\$2[ab]\$/, '$2y$');
   if (job.kind === 'argon2') {
-    // Only imported accounts have such hashes.
+    // Only imported accounts have Argon2 hashes.
     const { argon2Verify } = await import('hash-wasm');
     return argon2Verify({ password: job.password, hash: job.hash });
   }

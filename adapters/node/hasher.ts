@@ -1,12 +1,8 @@
 /**
- * Password hashing in worker threads (bcrypt at cost 12 takes some 200 ms, which on the main thread would stop every
- * request for that long).
- *
- * Two threads at most, started when first needed, ended when they have been idle for a while (each holds 12 to 17 MB)
- * and never keeping the process alive; behind them a bounded queue: a flood of logins answers 503 instead of filling
- * the memory. Keys of licenses are hashed behind every password. Rejected: the native bcrypt (an install script and a
- * compiler), `crypto.scrypt` (the release store's access files need bcrypt), bcryptjs's own asynchronous calls (they
- * slice the work on the main thread).
+ * Hashes passwords in worker threads, because bcrypt would block the main thread. At most two
+ * threads start on demand, end when idle and never keep the process alive. The queue is bounded: a
+ * flood of logins is answered with 503 instead of filling memory. Background jobs (license keys)
+ * run only when no password waits.
  */
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
@@ -15,14 +11,16 @@ import type { PasswordHasher } from '../../ports/hasher.js';
 import type { HashAnswer, HashJob } from './hasher-worker.js';
 
 const COST = 12;
-/** Hashes come from our own store; a larger cost is a damaged or hostile import and would hold a thread for minutes. */
+/** A larger cost comes from a damaged or hostile import and would occupy a thread for minutes. */
 const MAX_COST = 15;
 const MAX_ARGON_KIB = 256 * 1024;
 const MAX_BCRYPT_BYTES = 72;
 const QUEUE = 256;
-/** How long a thread waits for its next job before it ends, in milliseconds. */
 const IDLE_MS = 10_000;
-/** bcrypt of a discarded random text, verified when there is no account, so that both cases take equally long. */
+/**
+ * Hash of a discarded random text. It is verified when the account does not exist, so that both
+ * cases take equally long.
+ */
 const NOBODY = '$2y$12$8PzxKShfq6YCUa5LQEwlUeL0PHEKPohULbSYokL4qkE5rtbXMSTSu';
 
 type Task = HashJob extends infer J ? (J extends { id: number } ? Omit<J, 'id'> : never) : never;
@@ -32,7 +30,7 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
-/** `bcrypt` with its cost, `argon2`, or null for what cannot be verified. */
+/** Returns the algorithm of a hash, or null when it cannot be verified. */
 function kindOf(hash: string): { kind: 'bcrypt'; cost: number } | { kind: 'argon2' } | null {
   const bcrypt = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/.exec(hash);
   if (bcrypt) {
@@ -43,26 +41,27 @@ function kindOf(hash: string): { kind: 'bcrypt'; cost: number } | { kind: 'argon
   return argon && Number(argon[1]) <= MAX_ARGON_KIB ? { kind: 'argon2' } : null;
 }
 
-/** bcrypt reads 72 bytes, and nothing after a NUL: it would accept any rest. */
+/**
+ * bcrypt ignores everything after 72 bytes or a NUL, so longer passwords would match any suffix.
+ */
 const isCut = (password: string, hash: string): boolean =>
   hash.startsWith('$2') && (Buffer.byteLength(password) > MAX_BCRYPT_BYTES || password.includes('\0'));
 
 export class ThreadHasher implements PasswordHasher {
-  /** With what will end each. */
   private readonly idle = new Map<Worker, NodeJS.Timeout>();
   private readonly busy = new Map<Worker, Waiting>();
   private readonly queue: Waiting[] = [];
-  /** What runs only while no password waits. */
+  /** Background jobs; they run only while no password waits. */
   private readonly later: Waiting[] = [];
   private background: Waiting | null = null;
   private readonly size: number;
   private readonly idleMs: number;
   private readonly cost: number;
-  /** `NOBODY` at this cost. */
+  /** `DUMMY_HASH` at this cost. */
   private readonly nobody: string;
   private nextId = 0;
   private closed = false;
-  /** Ids of the threads that have worked and have not ended. */
+  /** Ids of the worker threads that have answered and not ended. */
   readonly threads = new Set<number>();
 
   constructor(options: { threads?: number; idleMs?: number; cost?: number | undefined } = {}) {
@@ -87,7 +86,6 @@ export class ThreadHasher implements PasswordHasher {
     return { ok, rehash: ok && (found.kind === 'argon2' || found.cost < this.cost) };
   }
 
-  /** Ends the threads; what is waiting is refused. */
   async close(): Promise<void> {
     this.closed = true;
     const stopped = new ServiceError('not_ready', 'The service is stopping.', { headers: { 'retry-after': '5' } });
@@ -118,13 +116,13 @@ export class ThreadHasher implements PasswordHasher {
       if (!worker) return;
       const waiting = this.queue.shift() ?? (this.background = this.later.shift() as Waiting);
       this.busy.set(worker, waiting);
-      // A caller waits while a password is hashed; only an idle thread may let the process end.
+      // A running job keeps the process alive; an idle thread does not.
       worker.ref();
       worker.postMessage(waiting.job, []);
     }
   }
 
-  /** The thread that has been idle for the shortest time: the others may end. */
+  /** Returns the most recently idle worker, so that the others can time out. */
   private rested(): Worker | null {
     const [worker, timer] = [...this.idle].at(-1) ?? [];
     if (worker === undefined) return null;
@@ -166,7 +164,7 @@ export class ThreadHasher implements PasswordHasher {
     this.dispatch();
   }
 
-  /** A thread that died takes its one job with it; the next job starts another thread. */
+  /** The job of a crashed worker fails; the next job starts another worker. */
   private lost(worker: Worker, error: Error): void {
     const waiting = this.busy.get(worker);
     this.busy.delete(worker);

@@ -1,14 +1,12 @@
 /**
- * One `aos serve` per embedded store. `server.lock` in the data directory says who has it; `server.json` says to
- * programs where that server listens (contract 95). The store has a lock of its own beside it, since a server with
- * another data directory may be given the same file (contract 00, storage).
+ * Allows one `aos serve` per embedded store. `server.lock` in the data directory names the owner;
+ * `server.json` tells programs where it listens (contract 95). A second lock next to the store file
+ * covers servers with another data directory (contract 00, storage).
  *
- * A lock is a file created exclusively (a link to a finished file, so that no reader sees half of one), with the
- * owner's pid and start time: a pid alone may have been given to another process since. A dead owner's lock is replaced
- * under a second lock named after the dead one's nonce, taken in the same way, so that of two processes that find it
- * dead only one goes on. The owner touches the file; a lock of another host (a container on the same volume, whose pids
- * mean nothing here) counts as dead once it was not touched for 20 s. Rejected: flock, which Node does not offer, and a
- * socket in the directory, whose stale file raises the same question without an answer.
+ * A lock is an exclusively created file with the owner's pid and start time, because pids are
+ * reused. A dead owner's lock is replaced under a second lock named after its nonce, so that only
+ * one process takes over. The owner touches the file: a lock of another host counts as dead after
+ * 20 s without a touch.
  */
 import { randomUUID } from 'node:crypto';
 import { readFile, realpath, rm, stat, utimes } from 'node:fs/promises';
@@ -22,15 +20,14 @@ const FOREIGN_DEAD_MS = 20_000;
 
 interface Owner {
   pid: number;
-  /** Boot id and start ticks where the system knows (Linux), else null. */
+  /** Boot id and start ticks on Linux, otherwise null. */
   started: string | null;
   host: string;
   nonce: string;
-  /** Its data directory. */
   folder: string;
 }
 
-/** The embedded store is in use. `message` is one line that names the first server. */
+/** The embedded store is in use by another server; `message` is one line that names it. */
 export class InstanceRunning extends Error {
   override name = 'InstanceRunning';
   constructor(
@@ -73,12 +70,11 @@ async function readOwner(path: string): Promise<Owner | null> {
       return { pid, started: started ?? null, host, nonce, folder: folder ?? dirname(path) };
     }
   } catch {
-    // Below: an unreadable lock has no owner that could be alive.
   }
   return { pid: 0, started: null, host: hostname(), nonce: 'unreadable', folder: dirname(path) };
 }
 
-/** The lock at `path`, or the living owner that has it. */
+/** Takes the lock at `path`, or returns its living owner. */
 async function take(path: string, self: Owner): Promise<Owner | null> {
   for (;;) {
     if (await createFile(path, `${JSON.stringify(self)}\n`)) return null;
@@ -87,7 +83,6 @@ async function take(path: string, self: Owner): Promise<Owner | null> {
     if (owner.pid > 0 && (await alive(owner, path))) return owner;
     const takeover = `${path}.${owner.nonce.replace(/[^\w-]/g, '').slice(0, 40)}`;
     const other = await take(takeover, self);
-    // Another process is replacing the dead owner and becomes the owner.
     if (other) return other;
     try {
       if ((await readOwner(path))?.nonce !== owner.nonce) continue;
@@ -99,7 +94,7 @@ async function take(path: string, self: Owner): Promise<Owner | null> {
   }
 }
 
-/** Where the lock of a store lies: beside the file itself, whatever links led to it. Null: no store can be there. */
+/** Returns the lock path next to the store's real file, or null when no store can exist there. */
 async function besideStore(file: string): Promise<string | null> {
   const found = await stat(file).catch(() => null);
   if (found) return found.isFile() ? `${await realpath(file)}.lock` : null;
@@ -107,7 +102,6 @@ async function besideStore(file: string): Promise<string | null> {
   return folder && join(folder, `${basename(file)}.lock`);
 }
 
-/** Gives the locks back that are still this owner's. */
 async function giveBack(paths: readonly string[], { nonce }: Owner): Promise<void> {
   for (const path of paths) if ((await readOwner(path))?.nonce === nonce) await rm(path, { force: true });
 }
@@ -121,7 +115,7 @@ export class InstanceLock {
 
   /**
    * @param folder the data directory
-   * @param store the embedded store's file, wherever it lies
+   * @param store path of the embedded store's file
    * @throws InstanceRunning
    */
   static async acquire(folder: string, store: string): Promise<InstanceLock> {
@@ -136,7 +130,7 @@ export class InstanceLock {
     await takeOne(join(folder, 'server.lock'), folder);
     try {
       await rm(join(folder, 'server.json'), { force: true });
-      // A store that lies where no lock can is the store's to refuse: it says why.
+      // Where no lock can exist, opening the store fails with a better message.
       const beside = await besideStore(store);
       if (beside) await takeOne(beside, store);
     } catch (error) {
@@ -145,14 +139,17 @@ export class InstanceLock {
     }
     const timer = setInterval(() => {
       const now = new Date();
-      // A missed touch is made up for by the next one; a vanished folder will be noticed by the store.
+      // The next touch makes up for a missed one; the store detects a vanished folder.
       for (const path of paths) utimes(path, now, now).catch(() => undefined);
     }, TOUCH_MS);
     timer.unref();
     return new InstanceLock(self, paths, timer);
   }
 
-  /** What `server.json` says, whether or not that server still lives; null when there is none. */
+  /**
+   * Returns the content of `server.json`, whether or not that server is alive; null when the file
+   * is missing.
+   */
   static async running(folder: string): Promise<{ pid: number; url: string } | null> {
     const text = await readText(join(folder, 'server.json'));
     if (text === null) return null;
@@ -164,7 +161,6 @@ export class InstanceLock {
     }
   }
 
-  /** Tells where this server listens. */
   async announce(url: string): Promise<void> {
     await replaceFile(join(this.self.folder, 'server.json'), `${JSON.stringify({ pid: this.self.pid, url })}\n`);
   }

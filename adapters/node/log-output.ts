@@ -1,25 +1,23 @@
 /**
- * Lines on their way to standard output. Where it leads may be full (a log file on a full disk), slow or gone, and that
- * never ends the service, holds up its end, or fills its memory. Our own because pino's destination throws what a full
- * disk answers, and tries for ever when the process ends.
+ * Writes log lines to standard output. An output that is full, slow or gone neither ends the
+ * service, nor blocks its exit, nor fills its memory.
  */
 import { write, writeSync } from 'node:fs';
 
-/** Lines that wait; what comes beyond is counted and dropped. Unit: characters. */
+/** Limit of the queue in characters; lines beyond it are counted and dropped. */
 const KEPT = 4 * 1024 * 1024;
-/** Of one write. Unit: characters. */
 const CHUNK = 64 * 1024;
 const AGAIN_MS = 500;
-/** How long the end of the process waits for an output that takes nothing. */
+/** How long process exit waits for a blocked output. */
 const END_MS = 1_000;
 
 export interface LostLines {
   lines: number;
-  /** What the output last answered: `ENOSPC`, say. */
+  /** Last error code of the output, for example `ENOSPC`. */
   code: string | null;
 }
 
-/** The parts of node:fs that write; others for tests. */
+/** The write functions of node:fs; tests replace them. */
 export interface Descriptor {
   write: (bytes: Buffer, done: (error: NodeJS.ErrnoException | null, written: number) => void) => void;
   writeSync: (bytes: Buffer) => number;
@@ -32,7 +30,7 @@ const descriptor = (fd: number): Descriptor => ({
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? 'unknown';
 
-/** Those with lines that wait: the end of the process writes them. */
+/** Outputs with queued lines, which process exit writes. */
 const unfinished = new Set<LogOutput>();
 process.on('exit', () => {
   for (const output of unfinished) output.end();
@@ -41,13 +39,12 @@ process.on('exit', () => {
 export class LogOutput {
   #lines: string[] = [];
   #kept = 0;
-  /** What is being written, or was and has to be tried again. */
   #bytes: Buffer = Buffer.alloc(0);
   #state: 'idle' | 'writing' | 'failing' | 'closed' = 'idle';
   #lost: LostLines = { lines: 0, code: null };
   #flushed: (() => void)[] = [];
 
-  /** @param lost hears what was dropped, as soon as the output takes lines again */
+  /** @param lost called with the dropped lines as soon as the output accepts lines again */
   constructor(
     private readonly output: Descriptor,
     private readonly lost: (what: LostLines) => void,
@@ -69,7 +66,7 @@ export class LogOutput {
     if (this.#state === 'idle') this.#next();
   }
 
-  /** Calls back when nothing waits any longer, or the output takes nothing; it may do so twice. */
+  /** Calls `done` when the queue is empty or the output is blocked; `done` may be called twice. */
   flush(done: () => void): void {
     if (this.#state !== 'writing') {
       done();
@@ -79,9 +76,8 @@ export class LogOutput {
     setTimeout(done, END_MS).unref();
   }
 
-  /** Writes what still waits, at once, as far as the output takes it. */
   end(): void {
-    // What a thread is writing is written there.
+    // A pending asynchronous write completes by itself.
     if (this.#state === 'writing') this.#bytes = Buffer.alloc(0);
     const until = Date.now() + END_MS;
     while (this.#state !== 'closed' && this.#take()) {
@@ -94,7 +90,10 @@ export class LogOutput {
     }
   }
 
-  /** Whether there is something to write. */
+  /**
+   * Fills the chunk.
+   * @returns whether there is something to write
+   */
   #take(): boolean {
     if (this.#bytes.length === 0) {
       let length = 0;
@@ -128,7 +127,7 @@ export class LogOutput {
   #failed(error: NodeJS.ErrnoException): void {
     this.#lost.code = codeOf(error);
     if (this.#lost.code === 'EPIPE') {
-      // Nobody reads any longer, and nobody will.
+      // The reader has closed the pipe.
       this.#lines = [];
       this.#rest('closed');
       return;

@@ -1,8 +1,7 @@
 /**
- * JSON lines on standard output (pino), a person's format on a terminal (pino-pretty). Every line passes redact.ts.
- *
- * Lines are written asynchronously (log-output.ts), so that a slow reader of the log does not stop requests; `flush`
- * waits for them before the process ends.
+ * Logs JSON lines to standard output (pino), or readable lines on a terminal (pino-pretty). Every
+ * line is redacted. Lines are written asynchronously, so that a slow log reader does not block
+ * requests; `flush` waits for them before the process ends.
  */
 import { createRequire } from 'node:module';
 import { Writable } from 'node:stream';
@@ -21,7 +20,6 @@ export interface LoggerOptions {
   pretty?: boolean;
 }
 
-/** The root logger; `flush` writes what is buffered. */
 export class PinoLogger implements Logger {
   private constructor(
     private readonly pino: Pino,
@@ -40,7 +38,8 @@ export class PinoLogger implements Logger {
           sync: true,
         })
       : plain;
-    // redact.ts has made plain objects of errors; pino's own treatment of `err` would glue the causes together again.
+    // The redaction has already turned errors into plain objects; pino's serializer would merge
+    // their causes.
     const serializers = { err: (value: unknown) => value };
     const logger = pino(
       {
@@ -72,7 +71,7 @@ export class PinoLogger implements Logger {
     if (this.pino.isLevelEnabled('error')) this.pino.error(redact(data), scrub(message));
   }
 
-  /** The same log, which takes warnings at every level but `silent`. */
+  /** Returns a logger that also emits warnings below its level, except at `silent`. */
   withWarnings(): Logger {
     const { level } = this.pino;
     return level === 'error' ? new PinoLogger(this.pino.child({}, { level: 'warn' }), this.destination) : this;
@@ -82,7 +81,6 @@ export class PinoLogger implements Logger {
     return new PinoLogger(this.pino.child(redact(bindings)), this.destination);
   }
 
-  /** Writes what is buffered; resolves when it is out. */
   async flush(): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.pino.flush((error) => (error ? reject(error) : resolve()));
@@ -102,10 +100,9 @@ function destinationOf(
 
 const printableLine = (line: string): string => `${printableJson(line.slice(0, -1))}\n`;
 
-/** pino-pretty reads the line and prints its texts, so that an escape has to be text itself. */
+/** pino-pretty parses the line and prints its texts, so escapes must be escaped themselves. */
 const shownLine = (line: string): string => `${printableJson(line.slice(0, -1), '\\\\u')}\n`;
 
-/** The library is loaded where a person reads. */
 const prettyStream = (options: PrettyOptions): PrettyStream =>
   (createRequire(import.meta.url)('pino-pretty') as (options: PrettyOptions) => PrettyStream)(options);
 

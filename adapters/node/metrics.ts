@@ -1,15 +1,15 @@
 /**
- * Numbers for `GET /metrics`, by prom-client, in a registry of its own. As a guard against a label that is not one of
- * our own words, one metric keeps at most 2,000 label sets; further ones are counted together under `other`.
+ * Metrics for `GET /metrics`, in a separate prom-client registry. To bound cardinality, each metric
+ * has at most 2,000 label sets; further ones are counted as `other`.
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type * as port from '../../ports/metrics.js';
 
 const MAX_SETS = 2_000;
-/** For one gauge: a store that hangs must not hold up the numbers that show it. */
+/** Timeout per gauge: a hanging store must not block the metrics that show it. */
 const PATIENCE_MS = 2_000;
 
-/** Names as Prometheus' own linter wants them (`promtool check metrics`). */
+/** Names that `promtool check metrics` accepts. */
 const NAME = /^aos_[a-z0-9]+(_[a-z0-9]+)*$/;
 
 type Kind = 'counter' | 'gauge' | 'histogram';
@@ -88,7 +88,6 @@ export class PrometheusMetrics implements port.Metrics {
   }
 }
 
-/** Every set of labels that is known beforehand; none while one of them has no values yet. */
 function combinations(labels: port.LabelValues): port.Labels[] {
   return Object.entries(labels).reduce<port.Labels[]>(
     (sets, [label, values]) => sets.flatMap((set) => values.map((value) => ({ ...set, [label]: value }))),
@@ -96,7 +95,6 @@ function combinations(labels: port.LabelValues): port.Labels[] {
   );
 }
 
-/** Label sets as they come, until there are too many. */
 function bounded(labels: port.LabelValues): (set: port.Labels) => port.Labels {
   const names = Object.keys(labels);
   const other = Object.fromEntries(names.map((name) => [name, 'other']));
@@ -119,7 +117,7 @@ async function soon<T, N>(read: () => T | Promise<T>, none: N): Promise<T | N> {
   try {
     return await Promise.race([read(), late]);
   } catch {
-    // A number that cannot be read says so by NaN; the others must still be exported.
+    // An unreadable gauge reports NaN; the others must still be exported.
     return none;
   } finally {
     clearTimeout(timer);

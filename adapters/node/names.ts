@@ -1,11 +1,7 @@
 /**
- * Names to addresses, without the system's `getaddrinfo`: that one waits on the few threads that all file work shares,
- * so four names whose servers do not answer would stop everybody's. Here the queries are sockets, and any number may
- * wait.
- *
- * Asked in this order: the hosts file, `localhost`, then DNS with the search list of resolv.conf. Rejected: the
- * system's resolver as a second try, which brings the threads back. What only it knows (mDNS, NIS) needs a line in the
- * hosts file.
+ * Resolves host names without `getaddrinfo`, which blocks a thread of the small pool that file I/O
+ * shares. Sources in order: the hosts file, `localhost`, DNS with the search list of resolv.conf.
+ * Names known only to the system resolver (mDNS, NIS) need a hosts entry.
  */
 import { Resolver } from 'node:dns/promises';
 import type { LookupAddress } from 'node:dns';
@@ -19,7 +15,7 @@ export interface NamesOptions {
   servers?: readonly string[];
   hosts?: string;
   resolvConf?: string;
-  /** Of one query, in milliseconds; it is asked twice. */
+  /** Per query, which is sent twice. */
   timeoutMs?: number;
 }
 
@@ -27,32 +23,31 @@ const WINDOWS = process.platform === 'win32';
 const HOSTS = WINDOWS ? 'C:\\Windows\\System32\\drivers\\etc\\hosts' : '/etc/hosts';
 const RESOLV_CONF = '/etc/resolv.conf';
 
-/** An answer is believed for as long as its TTL says, at most this long: a receiver that moves is found soon. */
+/** Upper limit of the cached TTL, so that a receiver that moves is found soon. */
 const MAX_TTL_MS = 10_000;
-/** How long the other family's answer is waited for once one has come (RFC 8305 calls it the resolution delay). */
+/** How long to wait for the other address family (the resolution delay of RFC 8305). */
 const OTHER_FAMILY_MS = 50;
-/** The hosts file is looked at again after this long. */
 const FILES_MS = 2_000;
 const MAX_NAMES = 1_000;
 
 type Found = { address: string; ttl: number };
 type Coded = Error & { code?: string };
 
-/** The answers of c-ares that say "there is none", unlike those that say "I could not find out". */
+/** Codes of c-ares for "no such record", as opposed to failed queries. */
 export const NO_RECORD = new Set(['ENOTFOUND', 'ENODATA']);
 
 const coded = (code: string): Coded => Object.assign(new Error(code), { code });
 export const getErrorCode = (error: unknown): string => (error as Coded).code ?? 'unknown error';
 const familyOf = (address: string): LookupAddress => ({ address, family: isIP(address) });
 
-/** `address`, `[address]` or either with `:port`, as the resolver of node takes them, and the address alone. */
 export function parseServer(server: string): { server: string; address: string } {
   const bare = isIP(server) === 6 ? `[${server}]` : server;
   return { server: bare, address: bare.replace(/^\[([^\]]*)\].*$/, '$1').replace(/^([\d.]+):\d+$/, '$1') };
 }
 
 /**
- * All addresses of a name by one DNS server, IPv4 first; none: an empty list.
+ * Resolves a name at one DNS server, IPv4 first.
+ * @returns an empty list without records
  * @throws Error with the resolver's `code`
  */
 export async function resolveAt(server: string, hostname: string, timeoutMs = 2_000): Promise<LookupAddress[]> {
@@ -80,7 +75,10 @@ export class Names {
     this.#search = new Watched(resolvConf, parseSearch);
   }
 
-  /** All addresses of a name, IPv4 first; none: an empty list. @throws Error with the resolver's `code` */
+  /**
+   * Resolves a name, IPv4 first.
+   * @throws Error with the resolver's `code`
+   */
   async resolve(hostname: string): Promise<LookupAddress[]> {
     const name = hostname.toLowerCase();
     const known = this.#known.get(name);
@@ -107,7 +105,10 @@ export class Names {
     throw fault;
   }
 
-  /** Both families at once. @throws what the first family said, when neither has an address */
+  /**
+   * Queries both families concurrently.
+   * @throws the first failure when neither has an address
+   */
   async #ask(name: string): Promise<Found[]> {
     const families = [
       this.#resolver.resolve4(name, { ttl: true }) as Promise<Found[]>,
@@ -129,7 +130,6 @@ export class Names {
   }
 }
 
-/** A small file, parsed, and parsed again when it has changed; one that is not there is empty. */
 class Watched<T> {
   #value: Promise<T> | null = null;
   #stamp = '';
@@ -156,7 +156,6 @@ class Watched<T> {
   }
 }
 
-/** Pure; exported for its test. */
 export function parseHosts(text: string): Map<string, LookupAddress[]> {
   const hosts = new Map<string, LookupAddress[]>();
   for (const line of text.split(/\r?\n/)) {
@@ -174,7 +173,7 @@ export interface SearchList {
   ndots: number;
 }
 
-/** Pure; exported for its test. The last `search` or `domain` line holds. */
+/** The last `search` or `domain` line wins. */
 export function parseSearch(text: string): SearchList {
   let suffixes: string[] = [];
   let ndots = 1;
@@ -193,7 +192,6 @@ export function parseSearch(text: string): SearchList {
   return { suffixes, ndots };
 }
 
-/** What to ask for, in order. */
 export function candidates(name: string, { suffixes, ndots }: SearchList): string[] {
   const searched = suffixes.map((suffix) => `${name}.${suffix}`);
   return name.split('.').length - 1 >= ndots ? [name, ...searched] : [...searched, name];

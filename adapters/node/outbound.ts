@@ -1,10 +1,8 @@
 /**
- * HTTP to other machines (ports/outbound.ts), to addresses that were checked.
- *
- * For each request the name is resolved, every address must pass the policy, and the connection is to one of exactly
- * those (a second look-up could answer differently: DNS rebinding). The URL's host stays what TLS verifies and `Host`
- * names. Connections are kept for the next request to the same origin at the same checked addresses (sockets.ts).
- * Rejected: `fetch`, which resolves by itself, follows redirects and pools connections past the check.
+ * Sends HTTP requests to checked addresses only. Every resolved address must pass the policy, and
+ * the connection goes to one of exactly those, because a second lookup could differ (DNS
+ * rebinding). TLS and `Host` still use the URL's host. Connections are reused for the same origin
+ * at the same checked addresses.
  */
 import type { LookupAddress } from 'node:dns';
 import { OutboundError, type Outbound, type OutboundRequest, type OutboundResponse } from '../../ports/outbound.js';
@@ -19,13 +17,11 @@ import { resolveChecked } from './resolve-checked.js';
 import { keptSockets } from './sockets.js';
 
 export interface OutboundOptions {
-  /** All addresses of a name. Default: hosts file and DNS (names.ts). */
+  /** Resolves a name. Default: hosts file and DNS. */
   resolve?: (hostname: string) => Promise<LookupAddress[]>;
-  /** Further certificate authorities, PEM. */
   ca?: string;
 }
 
-/** URLs and addresses that were judged lately: the judgement is a pure function, and webhooks are few. */
 const REMEMBERED = 1_000;
 
 type Remembered<T extends {}> = WeakMap<EgressPolicy, BoundedMap<T>>;
@@ -59,7 +55,7 @@ export class NodeOutbound implements Outbound {
       const response = await this.exchange(route, request, clock);
       if (request.decode === true) {
         const work = decoded(response, request.maxBytes);
-        // A body that was cut because the time was over is still read: its size is limited.
+        // A body truncated by the timeout is still decoded; its size is limited.
         Object.assign(response, await (response.waited_ms === undefined ? clock.within(work) : work));
       }
       return { ...response, duration_ms: Math.round(performance.now() - started) };

@@ -1,6 +1,6 @@
 /**
- * What the process itself uses. Not prom-client's own collectors: `promtool check metrics` refuses three of their names
- * (gauges that end in `_total`), and their event-loop lag counts the timer's own interval in.
+ * Resource usage of the process. prom-client's own collectors have names that `promtool check
+ * metrics` rejects, and their event-loop lag includes the timer interval.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter } from 'prom-client';
@@ -40,7 +40,7 @@ export function processMetrics(metrics: PrometheusMetrics, startedAt: number): v
 function eventLoopLag(metrics: PrometheusMetrics): void {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delay.enable();
-  // The histogram holds the time between two ticks of a timer, so its interval comes off.
+  // The histogram measures the time between two timer ticks, so the interval is subtracted.
   const lag = (ns: number): number => (Number.isFinite(ns) ? Math.max(0, ns / NS - RESOLUTION_MS / 1000) : 0);
   metrics.gauges('aos_eventloop_lag_seconds', 'How late the event loop was since the last scrape', 'stat', LAGS, () => {
     const read = { mean: lag(delay.mean), p99: lag(delay.percentile(99)), max: lag(delay.count > 0 ? delay.max : 0) };

@@ -1,9 +1,8 @@
-/** Processes of this host by pid and start time, because a pid may have been given to another process since. */
+/** Identifies processes of this host by pid and start time, because pids are reused. */
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import type { ProcessOwner, Processes } from '../../ports/processes.js';
 
-/** Which process it is, beside its pid: null where /proc is not there, or the process is not. */
 export async function startOf(pid: number): Promise<string | null> {
   if (process.platform !== 'linux') return null;
   try {
@@ -11,11 +10,10 @@ export async function startOf(pid: number): Promise<string | null> {
       readFile('/proc/sys/kernel/random/boot_id', 'utf8'),
       readFile(`/proc/${pid}/stat`, 'utf8'),
     ]);
-    // The name in parentheses may hold spaces; start time is field 22, the 20th after it.
+    // The name in parentheses may contain spaces; start time is field 22, the 20th after it.
     const ticks = line.slice(line.lastIndexOf(')') + 2).split(' ')[19];
     return `${boot.trim()}:${ticks ?? ''}`;
   } catch {
-    // No such process, or a system that hides /proc: liveness by signal decides.
     return null;
   }
 }

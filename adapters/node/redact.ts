@@ -1,15 +1,13 @@
 /**
- * What a log line may hold: values of fields whose name speaks of a secret are replaced, token-shaped text is cut out
- * of every string, errors become plain objects, and nothing is deeper or longer than a line should be.
- *
- * Rejected: pino's `redact` paths, which must name every place beforehand; secrets turn up in unexpected places.
+ * Sanitizes log data: values of secret-like fields are replaced, token-shaped text is removed from
+ * every string, errors become plain objects, and depth and length are limited.
  */
 import { redactText } from '../../lib/text/hidden-texts.js';
 import { toSeenText } from '../../lib/unseen.js';
 
 const SECRET_NAME =
   /pass(word|wd|phrase)?$|^pwd$|secret|token|authori[sz]ation|cookie|credential|api_?key|(shared|webhook|license|data|private|signing|intake|claim)[_-]?key|^key$|^dsn$|totp|^otp|^pem$|^session_id$/i;
-/** Names that match above and give nothing away: ids, counts and kinds of tokens. */
+/** Names that match above but are safe: ids, counts and kinds of tokens. */
 const HARMLESS = /((?<!session)_id|_kind|_count|_name|_prefix|tokens|_expires_at|_tokens?_at)$|^token_/i;
 
 const SHAPES: readonly (readonly [RegExp, string])[] = [
@@ -18,7 +16,7 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]{0,30}PRIVATE KEY-----|$)/g, '[redacted key]'],
   [/\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/@:]*:[^\s/@]+@/gi, '$1[redacted]@'],
   [/\b(svc_session=)[^;\s]+/g, '$1[redacted]'],
-  // A license key: its last group is what may be shown.
+  // A license key, of which only the last group may be shown.
   [/\b(?:[2-9A-HJ-NP-Z]{5}(?:-|%2D)){4}([2-9A-HJ-NP-Z]{5})\b/gi, '*****-*****-*****-*****-$1'],
 ];
 
@@ -26,7 +24,6 @@ const MAX_DEPTH = 6;
 const MAX_TEXT = 8192;
 const MAX_MEMBERS = 100;
 
-/** Text without anything that looks like a credential. */
 export function scrub(text: string): string {
   const bare = redactText(text);
   const short = bare.length > MAX_TEXT ? `${bare.slice(0, MAX_TEXT)}… (${bare.length} characters)` : bare;
@@ -80,7 +77,6 @@ function members(value: object, depth: number, above: Set<object>): object {
   return result;
 }
 
-/** A copy of `data` fit for a log line. */
 export function redact(data: object): object {
   return clean(data, 0, new Set()) as object;
 }

@@ -1,4 +1,4 @@
-/** Addresses of a host that a connection may go to (contract 70, delivery, egress). */
+/** Resolves a host to addresses that a connection may use (contract 70, delivery, egress). */
 import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import { OutboundError, type EgressPolicy } from '../../ports/outbound.js';
@@ -9,7 +9,7 @@ export interface CheckedHost {
   /** A name, or an address without brackets. */
   host: string;
   policy: EgressPolicy;
-  /** The DNS server that is queried, `address` or `address:port`; absent: `resolve`. */
+  /** DNS server to query, `address` or `address:port`; defaults to `resolve`. */
   resolver?: string;
 }
 
@@ -20,8 +20,8 @@ export function requireAllowed(resolver: string, policy: EgressPolicy): void {
 }
 
 /**
- * Every address must pass the policy.
- * @param judge why an address may not be connected to, or null
+ * Resolves a host; every address must pass the policy.
+ * @param judge returns why an address is blocked, or null
  * @throws OutboundError dns, blocked
  */
 export async function resolveChecked(

@@ -1,19 +1,19 @@
 /**
- * Kept connections of NodeOutbound. A connection belongs to one origin *and* to the addresses that were checked when it
- * was made; a request takes it only when exactly these addresses were found and checked for it again. So no connection
- * outlives a change of DNS or of policy, and none is shared between TLS names.
+ * Keep-alive pools of `NodeOutbound`. A connection belongs to one origin *and* the addresses
+ * checked when it was opened. It is reused only when the same addresses are resolved and checked
+ * again. Thus no connection survives a DNS or policy change or is shared between TLS names.
  */
 import http from 'node:http';
 import https from 'node:https';
 
-/** Shorter than what common servers grant (5 s), so that we seldom write into a connection that is being closed. */
+/**
+ * Shorter than the usual server timeout (5 s), so that requests rarely hit a closing connection.
+ */
 const IDLE_MS = 4_000;
-/** Idle ones of one origin: as many as webhooks with one receiver that were attempted together. */
 const IDLE_PER_ORIGIN = 128;
 
 const OPTIONS = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: IDLE_PER_ORIGIN, scheduling: 'lifo' } as const;
 
-/** What our requests add to node's options, as one text: the checked host, its addresses and further authorities. */
 export interface Checked {
   checked: string;
 }
@@ -34,8 +34,8 @@ export interface Sockets {
   plain: http.Agent;
   secure: https.Agent;
   /**
-   * For those who ask what certificate there is: each handshake is whole. One that goes on with an old session shows
-   * the certificate of that session, long after the server has another or its time is over.
+   * Performs full handshakes, for callers that inspect the certificate. A resumed session shows the
+   * certificate of the old session, even when the server has replaced it.
    */
   whole: https.Agent;
 }

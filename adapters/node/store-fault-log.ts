@@ -1,7 +1,7 @@
 /**
- * A log in which a store that is away fills no disk: every part that works in the background finds it out for itself,
- * again and again. What they say of it is told once a minute, by its words. A line of a request stays: its id is what
- * people ask for.
+ * Limits repeated log lines while the store is unavailable: background tasks each report the same
+ * fault, which is logged once per minute and message. Lines of requests are always logged, because
+ * users look for their id.
  */
 import type { Logger } from '../../ports/logger.js';
 import type { RepeatedLines } from '../../lib/text/repeated-lines.js';

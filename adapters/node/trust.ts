@@ -1,4 +1,3 @@
-/** Whom a TLS handshake asks for, and whose certificates it trusts. */
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import tls, { type SecureContext } from 'node:tls';
@@ -6,7 +5,6 @@ import { BoundedMap } from '../../lib/bounded-map.js';
 
 const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** Why this is no certificate authority, in a few words; null: it is one, or several. */
 export function findAuthorityFault(pem: string): string | null {
   const found = pem.match(PEM) ?? [];
   if (found.length === 0) return 'must be a certificate in PEM';
@@ -17,16 +15,16 @@ export function findAuthorityFault(pem: string): string | null {
   }
 }
 
-/** Contexts by their further authorities: each one parses all root certificates. */
+/** TLS contexts by additional authorities, cached because each parses all root certificates. */
 const contexts = new BoundedMap<SecureContext>({ most: 100 });
 
-/** `tls.getCACertificates` exists since Node 22.15, and includes those of `NODE_EXTRA_CA_CERTS`. */
+/** `tls.getCACertificates` requires Node 22.15; it includes `NODE_EXTRA_CA_CERTS`. */
 const listRoots = (): readonly string[] =>
   (tls as { getCACertificates?: (type: 'default') => string[] }).getCACertificates?.('default') ?? tls.rootCertificates;
 
 /**
- * A context that trusts further authorities in addition to the usual ones.
- * @param own PEM; empty: undefined is returned, and Node's own context is used
+ * Returns a context that trusts additional authorities.
+ * @param own PEM; when empty, undefined is returned and Node's default context applies
  */
 export function getTlsContext(own: readonly string[]): SecureContext | undefined {
   if (own.length === 0) return undefined;
@@ -38,6 +36,6 @@ export function getTlsContext(own: readonly string[]): SecureContext | undefined
   return context;
 }
 
-/** The name of a handshake: without a final dot (RFC 6066); undefined for an address. */
+/** Returns the server name without its final dot (RFC 6066); undefined for an address. */
 export const getServerName = (host: string): string | undefined =>
   isIP(host) === 0 ? host.replace(/\.$/, '') : undefined;

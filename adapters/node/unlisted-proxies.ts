@@ -1,7 +1,7 @@
 /**
- * Addresses from which `X-Forwarded-For` arrived although `server.trusted_proxies` does not list them. Behind such a
- * proxy all callers are one address: one of them uses up the limits of all. What is seen is kept in a file of the data
- * directory too, so that `aos doctor` knows it, whether the service runs or not.
+ * Records addresses that send `X-Forwarded-For` but are missing in `server.trusted_proxies`. Behind
+ * such a proxy all callers share one address and its rate limits. The list is also stored in the
+ * data directory, where `aos doctor` reads it.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,25 +11,23 @@ import type { UnlistedProxy } from '../../ports/domain/system.js';
 import { replaceFile } from '../../lib/files/replace-file.js';
 
 const FILE = 'unlisted-proxies.json';
-/** Strangers can send that header from as many addresses as they have. */
+/** Untrusted clients can send the header from any number of addresses. */
 const MOST = 20;
-/** An address that was seen is written down again after this. */
 const AGAIN_MS = 3_600_000;
-/** What was seen longer ago is no news. */
 const KEPT_MS = 7 * 24 * AGAIN_MS;
 
 export class UnlistedProxies {
   readonly #seen = new Map<string, number>();
   #writing: Promise<void> = Promise.resolve();
 
-  /** @param folder null: nothing is written */
+  /** @param folder data directory; null disables writing */
   constructor(
     private readonly folder: string | null,
     private readonly clock: Clock,
     private readonly log: Logger,
   ) {}
 
-  /** Bound, since the web server is handed it alone. */
+  /** An arrow function, because the web server receives it unbound. */
   readonly note = (address: string): void => {
     const now = this.clock.now();
     const known = this.#seen.get(address);
@@ -50,7 +48,6 @@ export class UnlistedProxies {
     );
   }
 
-  /** What was seen is written. */
   flush(): Promise<void> {
     return this.#writing;
   }
@@ -65,7 +62,6 @@ export class UnlistedProxies {
   }
 }
 
-/** What a service of this data directory has seen within a week. */
 export async function unlistedProxiesIn(folder: string, now: number): Promise<UnlistedProxy[]> {
   let text: string;
   try {

@@ -1,14 +1,17 @@
 /**
- * The functions of a minified script, and where the names are that people gave them: a map says what the name at a
- * place was, and only the script's syntax says which name belongs to the function around a position. Parsed by acorn,
- * whose tree would take eighty times the script: each node is forgotten once what it says of functions is noted. Pure.
+ * Finds the functions of a minified script and the positions of their original names. A map gives
+ * the name at a position; only the syntax tells which name belongs to the surrounding function.
+ * Each node is dropped once its functions are recorded, to save memory.
  */
 import { Parser, type Node, type Options } from 'acorn';
 import { MapRefused } from '../../ports/source-maps/reader.js';
 import { LIMITS } from './limits.js';
 import type { Spend } from './spend.js';
 
-/** Where a name stands in the script, and the text there where it is a member's, which no minifier changes. */
+/**
+ * Position of a name in the script, with its text when it is a member, which minifiers do not
+ * rename.
+ */
 export interface NamePlace {
   offset: number;
   text: string | null;
@@ -16,12 +19,11 @@ export interface NamePlace {
 
 export interface ScriptFunction {
   name: NamePlace | null;
-  /** Of a method: its class. */
   owner: NamePlace | null;
   constructs: boolean;
 }
 
-/** `weight`: the nodes that it holds, itself among them. */
+/** `weight`: number of nodes in the subtree, including this one. */
 type Loose = Node & Record<string, unknown> & { weight?: number };
 
 const isNode = (value: unknown): value is Loose =>
@@ -41,7 +43,7 @@ const CLASSES = new Set(['ClassDeclaration', 'ClassExpression']);
 const MEMBERS = new Set(['Property', 'MethodDefinition', 'PropertyDefinition']);
 const NOTHING = { type: 'EmptyStatement', start: 0, end: 0 } as unknown as Loose;
 
-/** Null: the script is none that can be read within its bounds. */
+/** @returns null when the script cannot be parsed within its limits */
 export function functionsOf(script: string, spend: Spend): ScriptFunctions | null {
   for (const sourceType of ['module', 'script'] as const) {
     const found = new FunctionNotes(spend);
@@ -49,14 +51,14 @@ export function functionsOf(script: string, spend: Spend): ScriptFunctions | nul
       parserWith(found).parse(script, { ...OPTIONS, sourceType });
       return new ScriptFunctions(found);
     } catch (error) {
-      // The syntax of the one is not the other's. A stack that is too deep, and a bound, are no other's either.
+      // Only a syntax error justifies the other mode, not a deep stack or an exceeded limit.
       if (!(error instanceof SyntaxError)) return null;
     }
   }
   return null;
 }
 
-/** What nodes say of functions; the fields of a function stand at its number in each list. */
+/** Functions recorded from nodes; the fields of a function share one index in all lists. */
 class FunctionNotes {
   readonly starts: number[] = [];
   readonly ends: number[] = [];
@@ -67,7 +69,6 @@ class FunctionNotes {
 
   constructor(private readonly spend: Spend) {}
 
-  /** Notes what a node says that is complete, and forgets what is below it. */
   finish(node: Loose): void {
     if (++this.#nodes % SPEND_EVERY === 0) this.spend();
     if (this.#held > LIMITS.heldNodes) throw new MapRefused('has a script with lists that are too long');
@@ -93,7 +94,6 @@ class FunctionNotes {
     this.owners.push(null);
   }
 
-  /** The parent names a function or a class. */
   #name(child: unknown, name: NamePlace | null): void {
     if (!isNode(child) || name === null) return;
     const number = child['number'];
@@ -114,7 +114,6 @@ function assigned(left: unknown): NamePlace | null {
   return left.type === 'MemberExpression' ? member(left['property'], left['computed']) : identifier(left);
 }
 
-/** The name of a member; null where it is computed. */
 function member(key: unknown, computed: unknown): NamePlace | null {
   if (!isNode(key) || computed === true) return null;
   const name = key['name'];
@@ -122,14 +121,13 @@ function member(key: unknown, computed: unknown): NamePlace | null {
   return { offset: key.start, text: key.type === 'PrivateIdentifier' ? `#${name}` : name };
 }
 
-/** Numbers of the functions that are members of a class body. */
 const methodsOf = (body: unknown): number[] =>
   (body as Loose[]).flatMap((element) => {
     const number = MEMBERS.has(element.type) && isNode(element['value']) ? element['value']['number'] : null;
     return typeof number === 'number' ? [number] : [];
   });
 
-/** Fields that the parser looks at again once their node is complete, or that name what comes above. */
+/** Fields that the parser reads again after their node is complete, or that name a parent. */
 const KEPT: Readonly<Record<string, readonly string[]>> = {
   AssignmentExpression: ['left'],
   AssignmentPattern: ['left'],
@@ -137,7 +135,6 @@ const KEPT: Readonly<Record<string, readonly string[]>> = {
   ChainExpression: ['expression'],
   ClassExpression: ['id'],
   ExportSpecifier: ['local', 'exported'],
-  // A setter has one.
   FunctionExpression: ['params'],
   ImportSpecifier: ['local', 'imported'],
   MemberExpression: ['property'],
@@ -151,7 +148,6 @@ const KEPT: Readonly<Record<string, readonly string[]>> = {
   VariableDeclarator: ['id'],
 };
 
-/** @returns how many nodes below are held no longer */
 function forget(node: Loose): number {
   const kept = KEPT[node.type] ?? [];
   let gone = 0;
@@ -160,11 +156,11 @@ function forget(node: Loose): number {
     const value = node[name];
     if (value === null || typeof value !== 'object' || name === 'methods') continue;
     const held = Array.isArray(value) ? sumOf(value) : weightOf(value);
-    // A directive at the beginning of a function is looked at again.
+    // A directive at the beginning of a function is read again.
     if (kept.includes(name) || (node.type === 'ExpressionStatement' && isLiteral(value))) node.weight += held;
     else {
       gone += held;
-      // The members of what may turn out to be a pattern are checked already.
+      // Members of a potential pattern have already been checked.
       if (Array.isArray(value)) node[name] = [];
       else if (isNode(value)) node[name] = NOTHING;
     }
@@ -176,7 +172,6 @@ const isLiteral = (value: unknown): boolean => isNode(value) && value.type === '
 const weightOf = (value: unknown): number => (isNode(value) && value !== NOTHING ? (value.weight ?? 1) : 0);
 const sumOf = (values: readonly unknown[]): number => values.reduce<number>((sum, value) => sum + weightOf(value), 0);
 
-/** What acorn's plugins override; its types do not show it. */
 interface Internals {
   parse(): Node;
   finishNode(node: Node, type: string): Node;
@@ -200,20 +195,20 @@ function parserWith(notes: FunctionNotes): typeof Parser {
         return made;
       }
 
-      /** Lists of statements hold one node for all that are complete, but for the directives before them. */
+      /** Completed statements share one placeholder node, except directives. */
       override parseStatement(context: string | null, topLevel?: boolean, exports?: unknown): Node {
         const made = super.parseStatement(context, topLevel, exports) as Loose;
         const isDirective = made.type === 'ExpressionStatement' && made['expression'] !== NOTHING;
         return isDirective ? made : NOTHING;
       }
 
-      /** Exported variables and classes are looked at again. */
+      /** Exported variables and classes are read again. */
       parseExportDeclaration(): Node {
         return super.parseStatement(null);
       }
 
-      // Whether a script declares a name twice, or exports one that it has not, is the engine's to say; the parser
-      // compares every name with every other.
+      // Skips the check for duplicate names and missing exports, which is quadratic and not needed
+      // here.
       declareName(): void {}
       checkExport(): void {}
       checkVariableExport(): void {}
@@ -225,11 +220,10 @@ function parserWith(notes: FunctionNotes): typeof Parser {
   });
 }
 
-/** Functions in the order of their starts, looked up by position. */
 export class ScriptFunctions {
   readonly #starts: Int32Array;
   readonly #ends: Int32Array;
-  /** The function around each; -1: none. */
+  /** Index of the enclosing function; -1 for none. */
   readonly #around: Int32Array;
   readonly #functions: readonly ScriptFunction[];
 
@@ -250,12 +244,10 @@ export class ScriptFunctions {
     }
   }
 
-  /** About; names are shared with nobody. */
   get bytes(): number {
     return this.#functions.length * 200;
   }
 
-  /** The innermost function around an offset. */
   at(offset: number): ScriptFunction | null {
     let low = 0;
     let high = this.#starts.length;

@@ -1,6 +1,6 @@
 /**
- * Walks over JSON in a buffer without building values, so that whoever wrote it decides neither how much memory it
- * takes nor how deep the stack grows. Counts what it passes. Lenient about what it skips. Pure.
+ * Scans JSON in a buffer without building values, so that untrusted input controls neither memory
+ * nor stack depth. Values are counted; skipped content is parsed leniently.
  */
 import { MapRefused } from '../../ports/source-maps/reader.js';
 import { LIMITS } from './limits.js';
@@ -14,7 +14,6 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Where a text stands, with its quotes. */
 export interface TextRange {
   start: number;
   end: number;
@@ -39,7 +38,6 @@ export class JsonScanner {
     this.at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   }
 
-  /** The first byte of the next value. */
   peek(): number | undefined {
     while (isSpace(this.bytes[this.at])) this.at++;
     return this.bytes[this.at];
@@ -49,7 +47,10 @@ export class JsonScanner {
   isList = (): boolean => this.peek() === OPEN_LIST;
   isText = (): boolean => this.peek() === QUOTE;
 
-  /** Calls `member` with each key; it must read or skip the value. @throws MapRefused */
+  /**
+   * Calls `member` with each key; it must read or skip the value.
+   * @throws MapRefused
+   */
   object(member: (key: string) => void): void {
     this.#each(OPEN_OBJECT, CLOSE_OBJECT, () => {
       if (!this.isText()) throw noJson();
@@ -60,7 +61,10 @@ export class JsonScanner {
     });
   }
 
-  /** Calls `element` at each element; it must read or skip it. @throws MapRefused */
+  /**
+   * Calls `element` at each element; it must read or skip it.
+   * @throws MapRefused
+   */
   list(element: () => void): void {
     this.#each(OPEN_LIST, CLOSE_LIST, element);
   }
@@ -82,7 +86,6 @@ export class JsonScanner {
     }
   }
 
-  /** Passes a text. */
   text(): TextRange {
     this.#count();
     const { bytes } = this;
@@ -97,7 +100,6 @@ export class JsonScanner {
     throw noJson();
   }
 
-  /** Passes any value, without recursion. */
   skip(): void {
     const { bytes, bounds } = this;
     let depth = 0;
@@ -117,7 +119,6 @@ export class JsonScanner {
     } while (depth > 0);
   }
 
-  /** A number; null where another value stands. */
   number(): number | null {
     const start = (this.peek(), this.at);
     this.skip();
@@ -125,7 +126,6 @@ export class JsonScanner {
     return Number.isFinite(value) ? value : null;
   }
 
-  /** A text; null where it is longer than any name. */
   word(): string | null {
     const found = this.text();
     return found.end - found.start > LIMITS.name ? null : this.decode(found);
@@ -140,7 +140,6 @@ export class JsonScanner {
     }
   }
 
-  /** A number, `true`, `false` or `null`. */
   #word(bytes: Buffer): void {
     this.#count();
     const start = this.at;

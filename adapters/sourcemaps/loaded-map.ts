@@ -1,6 +1,6 @@
 /**
- * A source map that has been read, with the functions of its script. It holds the bytes of the map, and builds what a
- * look-up asks for; every number of a map is looked up as one that may lead nowhere. Pure.
+ * A parsed source map with the functions of its script. It holds the map's bytes and decodes only
+ * what a lookup needs. Numbers in the map are untrusted and may point nowhere.
  */
 import { isAscii } from 'node:buffer';
 import type { ScriptPosition, SourcePosition } from '../../ports/source-maps/reader.js';
@@ -10,9 +10,11 @@ import { outlineOf, type MapSection, type PlainMap } from './map-outline.js';
 import { MappingIndex } from './mapping-index.js';
 import { spendUpTo, type Spend } from './spend.js';
 
-/** Lines of source on each side (contract 21, Beyond the specification: what JavaScript and releases need). */
+/**
+ * Context lines on each side (contract 21, Beyond the specification: what JavaScript and releases
+ * need).
+ */
 const AROUND = 5;
-/** Characters of a line; of a path; of a name. */
 const LONGEST_LINE = 300;
 const LONGEST_PATH = 500;
 const LONGEST_NAME = 200;
@@ -22,7 +24,6 @@ const SCHEME = /^[a-z][a-z0-9+.-]{0,30}:\/{0,3}/i;
 
 interface Place {
   map: PlainMap;
-  /** Its number among the sources of the map. */
   source: number;
   file: string;
   line: number;
@@ -34,7 +35,7 @@ interface IndexedSection extends MapSection {
   index: MappingIndex;
 }
 
-/** `src/cart.ts` of `webpack://shop/./src/cart.ts?4f2a` and of `../../src/cart.ts`. */
+/** Returns `src/cart.ts` for `webpack://shop/./src/cart.ts?4f2a` and `../../src/cart.ts`. */
 export function fileOf(source: string): string {
   const webpack = /^webpack:\/\/(?:[^/]{0,200}\/)?/i.exec(source);
   const path = source.slice(webpack?.[0].length ?? SCHEME.exec(source)?.[0].length ?? 0).split(/[?#]/, 1)[0] ?? '';
@@ -45,7 +46,6 @@ export function fileOf(source: string): string {
 export class LoadedMap {
   readonly #sections: readonly IndexedSection[];
   readonly #script: LoadedScript | null;
-  /** About what it holds. */
   readonly bytes: number;
 
   /** @throws MapRefused */
@@ -65,7 +65,6 @@ export class LoadedMap {
       );
   }
 
-  /** Null: the map knows nothing of the place. */
   locate({ line, column }: ScriptPosition, spend: Spend): SourcePosition | null {
     spend();
     const place = this.#place(line, column - 1);
@@ -114,7 +113,10 @@ export class LoadedMap {
     return name === null || owner === null ? name : `${owner}.${name}`;
   }
 
-  /** As it was written: by the map's names, else by the word that the source has there. */
+  /**
+   * Returns the original name from the map's names, otherwise the identifier at this position in
+   * the source.
+   */
   #nameAt({ offset, text }: NamePlace, script: LoadedScript): string | null {
     const { line, column } = script.positionOf(offset);
     const place = this.#place(line, column);
@@ -125,18 +127,17 @@ export class LoadedMap {
   }
 }
 
-/** The functions of a script by line, from 1, and column, from 0. */
 class LoadedScript {
   readonly #lines: readonly number[] | null;
   readonly #functions: ScriptFunctions | null;
   readonly bytes: number;
 
   constructor(bytes: Buffer) {
-    // ASCII takes a byte for each letter.
+    // ASCII text uses one byte per character.
     const text = isAscii(bytes) ? bytes.toString('latin1') : bytes.toString('utf8');
     this.#lines = lineStarts(text);
     this.#functions = this.#lines === null ? null : functionsOf(text, spendUpTo(LIMITS.scriptMs));
-    // Names are parts of the text, which stays for them.
+    // Names are slices that keep the whole text in memory.
     this.bytes = bytes.length + 8 * (this.#lines?.length ?? 0) + (this.#functions?.bytes ?? 0);
   }
 
@@ -152,7 +153,6 @@ class LoadedScript {
   }
 }
 
-/** Null: there are too many. */
 function lineStarts(text: string): number[] | null {
   const starts = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) {
@@ -162,7 +162,6 @@ function lineStarts(text: string): number[] | null {
   return starts;
 }
 
-/** The line, from 1, that holds the offset. */
 function lineAt(starts: readonly number[], offset: number): number {
   let low = 0;
   let high = starts.length;

@@ -1,4 +1,4 @@
-/** `manifest.json` of an artifact bundle: what each file is. Written by tools, sent by anybody. Pure. */
+/** Parses `manifest.json` of an artifact bundle, which is untrusted input. */
 import { parseGuid } from '../../lib/text/guid.js';
 import { MapRefused, type BundledFile, type PackedFile } from '../../ports/source-maps/reader.js';
 
@@ -11,7 +11,10 @@ type Loose = Readonly<Record<string, unknown>>;
 const record = (value: unknown): Loose | null =>
   value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Loose) : null;
 
-/** The scripts and maps that the manifest names and the archive holds. @throws MapRefused */
+/**
+ * Returns the scripts and maps that the manifest lists and the archive contains.
+ * @throws MapRefused
+ */
 export function filesOf(manifest: string, entries: ReadonlyMap<string, PackedFile>): BundledFile[] {
   const files = record(record(parsed(manifest))?.['files']);
   if (files === null) throw new MapRefused('has a manifest without files');

@@ -1,6 +1,6 @@
 /**
- * Where the parts of a source map stand in its bytes. Nothing is built of them until somebody asks for one, so a map
- * takes its own size and a few bytes for each name. What it may hold is counted before it is remembered. Pure.
+ * Locates the parts of a source map in its bytes and decodes them on demand, so that a map needs
+ * little more memory than its own size. Elements are counted before they are stored.
  */
 import { MapRefused } from '../../ports/source-maps/reader.js';
 import { JsonScanner, type TextRange } from './json-scanner.js';
@@ -9,14 +9,17 @@ import { SourceText } from './source-text.js';
 
 const BACKSLASH = 0x5c;
 
-/** Offsets of the elements of a list of texts, growing without a copy of every element. */
+/** Offsets of the elements of a string list; grows without copying every element. */
 class TextList {
   #offsets = new Uint32Array(16);
   length = 0;
 
   constructor(private readonly scanner: JsonScanner) {}
 
-  /** Reads the list at the scanner; what is no text is none. @throws MapRefused */
+  /**
+   * Reads the list at the scanner; other values than strings count as missing.
+   * @throws MapRefused
+   */
   read(most: number, what: string): this {
     const { scanner } = this;
     if (!scanner.isList()) {
@@ -31,13 +34,12 @@ class TextList {
         more.set(this.#offsets);
         this.#offsets = more;
       }
-      // No text begins at 0: the list is before it.
+      // 0 marks a missing element, because no string starts there.
       this.#offsets[this.length++] = scanner.isText() ? scanner.text().start : (scanner.skip(), 0);
     });
     return this;
   }
 
-  /** Null where there is none, or one that is no name. */
   at(index: number): string | null {
     const found = this.#find(index);
     return found === null || found.end - found.start > LIMITS.name ? null : this.scanner.decode(found);
@@ -61,9 +63,7 @@ class TextList {
   }
 }
 
-/** A map without sections. */
 export interface PlainMap {
-  /** The text of `mappings`, without quotes. */
   mappings: Buffer;
   sourceRoot: string | null;
   sources: TextList;
@@ -71,14 +71,16 @@ export interface PlainMap {
   names: TextList;
 }
 
-/** A part of the script, from a line and column that count from 0, and its map. */
 export interface MapSection {
   line: number;
   column: number;
   map: PlainMap;
 }
 
-/** The sections of a map in their order; a plain map is one. @throws MapRefused */
+/**
+ * Returns the sections of a map in order; a plain map has one.
+ * @throws MapRefused
+ */
 export function outlineOf(bytes: Buffer): MapSection[] {
   const scanner = new JsonScanner(bytes, { values: LIMITS.values, depth: LIMITS.depth });
   if (!scanner.isObject() && !scanner.isList()) throw new MapRefused('is no JSON');
@@ -116,7 +118,7 @@ function mapAt(scanner: JsonScanner, mayHaveSections: boolean): MapSection[] {
 function mappingsAt(scanner: JsonScanner): Buffer {
   const { start, end } = scanner.text();
   const text = scanner.bytes.subarray(start + 1, end - 1);
-  // Some writers escape the slash, which is a digit here: what follows moves up.
+  // Some writers escape the slash, which is a base64 digit here.
   let length = text.indexOf(BACKSLASH);
   if (length < 0) return text;
   for (let at = length; at < text.length; at++) {

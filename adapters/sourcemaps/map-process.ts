@@ -1,8 +1,8 @@
 /**
- * The process that reads maps: started with the first job, ended after a while without one. A thread is no boundary for
- * memory: V8 aborts the whole process where one allocation passes a thread's limit, and `terminate()` waits for a
- * native call. So hostile bytes are read in a process of their own, with a heap of its own, that is killed when it does
- * not answer and started again with the next job.
+ * Child process that reads maps, started on demand and ended when idle. Threads do not isolate
+ * memory: V8 aborts the whole process at a thread's limit, and `terminate()` waits for native
+ * calls. Untrusted bytes are therefore parsed in a process that is killed when it does not answer
+ * and restarted for the next job.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -25,12 +25,14 @@ export class MapProcess {
 
   constructor(private readonly bounds: ProcessBounds = LIMITS) {}
 
-  /** Id of the process; null: none runs. */
   get pid(): number | null {
     return this.#child?.pid ?? null;
   }
 
-  /** One job; the caller waits for it before it gives the next. @throws MapRefused */
+  /**
+   * Runs one job; the caller must wait before the next one.
+   * @throws MapRefused
+   */
   run(job: MapJob): Promise<MapAnswer> {
     if (this.#closed) return Promise.reject(new MapRefused('is not read while the service stops', false));
     clearTimeout(this.#idle);
@@ -45,7 +47,7 @@ export class MapProcess {
       const give = (why: string): void => {
         settle();
         this.#drop(child);
-        // The machine may be busy or short of memory: that says nothing of the map.
+        // Not the map's fault for certain: the machine may be busy or short of memory.
         reject(new MapRefused(why, false));
       };
       const answered = (message: unknown): void => {
@@ -75,7 +77,7 @@ export class MapProcess {
   #start(): ChildProcess {
     const child = fork(WORKER, [], {
       execArgv: [`--max-old-space-size=${this.bounds.heapMb}`, '--max-semi-space-size=4'],
-      // No setting or secret of the service is there to be read.
+      // Hides the service's settings and secrets.
       env: {},
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],

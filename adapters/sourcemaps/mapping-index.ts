@@ -1,18 +1,16 @@
 /**
- * Looks places up in the `mappings` of a source map, without decoding them into memory: the state of the differences is
- * noted every few kilobytes, and a look-up reads on from the note before its place. A library that decodes all of them
- * (`@jridgewell/trace-mapping`) takes some eighty bytes for each mapping, of which a map of 44 MiB may have nine
- * million. Pure.
+ * Looks up positions in the `mappings` of a source map without decoding them all. Checkpoints of
+ * the decoder state every few kilobytes are the starting points.
  */
 import { MapRefused } from '../../ports/source-maps/reader.js';
 import type { Spend } from './spend.js';
 
-/** What a mapping says of a place; line and column count from 0. */
+/** Original position of a mapping; line and column are zero-based. */
 export interface MappedPlace {
   source: number;
   line: number;
   column: number;
-  /** -1: none. */
+  /** -1 for none. */
   name: number;
 }
 
@@ -20,7 +18,7 @@ const NOTE_EVERY = 4_096;
 const COMMA = 0x2c;
 const SEMICOLON = 0x3b;
 const NO_DIGIT = 64;
-/** Longer numbers than 32 bits are none. */
+/** Numbers have at most 32 bits. */
 const MOST_DIGITS = 7;
 
 const DIGITS = new Uint8Array(256).fill(NO_DIGIT);
@@ -30,7 +28,6 @@ Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/').
 
 const damaged = (): MapRefused => new MapRefused('has damaged mappings');
 
-/** Reads one mapping after the other. */
 class Cursor {
   at = 0;
   line = 0;
@@ -39,12 +36,15 @@ class Cursor {
   sourceLine = 0;
   sourceColumn = 0;
   name = 0;
-  /** Fields of the mapping that was read: 1, 4 or 5. */
+  /** Number of fields of the current mapping: 1, 4 or 5. */
   fields = 0;
 
   constructor(readonly bytes: Buffer) {}
 
-  /** Goes to the next mapping; false at the end. @throws MapRefused */
+  /**
+   * Advances to the next mapping; false at the end.
+   * @throws MapRefused
+   */
   next(): boolean {
     const { bytes } = this;
     for (;;) {
@@ -87,13 +87,12 @@ class Cursor {
   }
 }
 
-/** Numbers of a note: the state of a cursor. */
 const NOTE = ['at', 'line', 'column', 'source', 'sourceLine', 'sourceColumn', 'name', 'fields'] as const;
 
 export class MappingIndex {
   readonly #notes: Int32Array;
   readonly #count: number;
-  /** The columns of each line ascend, as nearly all tools write them. */
+  /** Whether the columns of each line ascend, as in nearly all tools. */
   readonly #isSorted: boolean;
 
   /** @throws MapRefused */
@@ -129,19 +128,22 @@ export class MappingIndex {
     return this.#notes.byteLength;
   }
 
-  /** The mapping at a place of the script, else the last one before it in its line; null: none. */
+  /**
+   * Returns the mapping at a position of the script, or the last one before it in the line; null
+   * without one.
+   */
   find(line: number, column: number): MappedPlace | null {
     const cursor = this.#cursorBefore(line, this.#isSorted ? column : -1);
     let found: MappedPlace | null = null;
     let at = -1;
-    // The note's own mapping may be the one; at the beginning there is none yet.
+    // The checkpoint's own mapping may match; at the beginning there is none.
     for (let has = cursor.fields > 0 || cursor.next(); has && cursor.line <= line; has = cursor.next()) {
       if (cursor.line < line) continue;
       if (cursor.column > column) {
         if (this.#isSorted) break;
         continue;
       }
-      // Of several at the place itself the first counts.
+      // The first of several mappings at the exact position wins.
       if (cursor.column < at || (cursor.column === at && at === column)) continue;
       at = cursor.column;
       found = cursor.fields === 1 ? null : placeOf(cursor);
@@ -149,7 +151,6 @@ export class MappingIndex {
     return found;
   }
 
-  /** At the last note whose mapping comes before the place. */
   #cursorBefore(line: number, column: number): Cursor {
     const notes = this.#notes;
     let low = 0;

@@ -1,7 +1,6 @@
 /**
- * Whose work is next: owners take turns, and an owner that has used up its share of a minute gets no more until the
- * minute is over. So one that sends what is slow to read costs the others one job's time at most. Pure but for the
- * clock.
+ * Schedules jobs fairly: owners take turns, and an owner that has used its CPU time of a minute
+ * waits for the next. Slow input of one owner thus delays others by at most one job.
  */
 import { MapRefused } from '../../ports/source-maps/reader.js';
 import { LIMITS } from './limits.js';
@@ -15,7 +14,6 @@ interface Owner {
 }
 
 export class OwnerTurns {
-  /** In the order of their turns. */
   readonly #owners = new Map<string, Owner>();
   #busy = false;
 
@@ -26,8 +24,8 @@ export class OwnerTurns {
   ) {}
 
   /**
-   * Runs `work` alone, which says what processor time it has cost. @throws MapRefused where the owner's share is used
-   * up, and what `work` throws
+   * Runs `work` exclusively; it reports the CPU time used.
+   * @throws MapRefused when the owner's share is used up; errors of `work`
    */
   async take<T>(name: string, work: (charge: (usedMs: number) => void) => Promise<T>): Promise<T> {
     const owner = this.#owner(name);
@@ -63,7 +61,6 @@ export class OwnerTurns {
     for (const [name, owner] of this.#owners) {
       const go = owner.waiting.shift();
       if (go === undefined) continue;
-      // Behind the others.
       this.#owners.delete(name);
       this.#owners.set(name, owner);
       this.#busy = true;

@@ -1,4 +1,3 @@
-/** Source maps and artifact bundles, read in a process of their own (ports/source-maps/reader.ts). */
 import {
   MapRefused,
   type BundledFile,
@@ -14,7 +13,6 @@ import { OwnerTurns } from './owner-turns.js';
 import type { MapAnswer, MapJob } from './worker.js';
 import { directoryOf, TAIL } from './zip.js';
 
-/** Sent at a time. */
 const PART = 1024 * 1024;
 
 type Run = (job: MapJob) => Promise<MapAnswer>;
@@ -28,7 +26,6 @@ export class ChildProcessSourceMaps implements SourceMaps {
     this.#turns = new OwnerTurns(() => performance.now(), shareMs);
   }
 
-  /** Id of the process that reads; null: none runs. */
   get pid(): number | null {
     return this.#process.pid;
   }
@@ -70,7 +67,10 @@ export class ChildProcessSourceMaps implements SourceMaps {
     return this.#process.close();
   }
 
-  /** Jobs of one turn. @throws MapRefused */
+  /**
+   * Runs the jobs of one turn.
+   * @throws MapRefused
+   */
   #take<T>(owner: string, work: (run: Run) => Promise<T>): Promise<T> {
     return this.#turns.take(owner, (charge) =>
       work(async (job) => {
@@ -80,7 +80,7 @@ export class ChildProcessSourceMaps implements SourceMaps {
           if ('refused' in answer) throw new MapRefused(answer.refused, answer.lasting);
           return answer;
         } catch (error) {
-          // Whoever sent what ended the process pays for all that it may have cost.
+          // An owner whose input ended the process is charged the maximum.
           if (error instanceof MapRefused && !error.lasting) charge(LIMITS.jobMs);
           throw error;
         }
@@ -89,7 +89,7 @@ export class ChildProcessSourceMaps implements SourceMaps {
   }
 }
 
-/** Sends a file piece by piece: neither process holds a packed one whole. */
+/** Sends a file in parts, so that neither process holds a complete packed file. */
 async function send(run: Run, of: 'map' | 'script', { file, bytes }: PackedUpload): Promise<void> {
   const end = file.offset + file.length;
   for (let at = file.offset; at < end; at += PART)

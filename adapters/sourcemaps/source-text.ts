@@ -1,7 +1,3 @@
-/**
- * Lines of a source within the JSON of a map: found in its bytes, so that of a source of megabytes a few lines are
- * built. Pure.
- */
 import type { TextRange } from './json-scanner.js';
 
 const BACKSLASH = 0x5c;
@@ -9,7 +5,6 @@ const NEWLINE = 0x6e;
 const UNICODE = 0x75;
 
 export class SourceText {
-  /** Where the next line begins, and its number from 1. */
   #at: number;
   #line = 1;
 
@@ -20,7 +15,10 @@ export class SourceText {
     this.#at = text.start + 1;
   }
 
-  /** The line, from 1: up to `most` characters from `column`; null: there are not so many lines. */
+  /**
+   * Returns up to `most` characters of a line (from 1) starting at `column`; null when the line
+   * does not exist.
+   */
   line(line: number, column: number, most: number): string | null {
     if (line < this.#line) {
       this.#at = this.text.start + 1;
@@ -37,7 +35,6 @@ export class SourceText {
     return this.#decoded(from, this.#after(from, most)).replace(/\r$/, '');
   }
 
-  /** Where the line ends that holds the offset: at `\n`, or at the end of the text. */
   #lineEnd(from: number): number {
     const end = this.text.end - 1;
     for (let at = this.bytes.indexOf(BACKSLASH, from); at >= 0 && at < end; at = this.bytes.indexOf(BACKSLASH, at + 2))
@@ -45,7 +42,6 @@ export class SourceText {
     return end;
   }
 
-  /** The offset `units` UTF-16 units further, in the same line. */
   #after(from: number, units: number): number {
     const { bytes } = this;
     const end = this.text.end - 1;

@@ -1,7 +1,13 @@
-/** Processor time that a job may take, as its own process counts it: a busy machine makes no job more expensive. */
+/**
+ * CPU time budget of a job, measured by its own process, so that a busy machine does not make jobs
+ * more expensive.
+ */
 import { MapRefused } from '../../ports/source-maps/reader.js';
 
-/** Called every few thousand steps. @throws MapRefused, which does not last: machines differ in speed */
+/**
+ * Called every few thousand steps.
+ * @throws MapRefused, not lasting, because machines differ in speed
+ */
 export type Spend = () => void;
 
 export function usedMs(): number {
@@ -9,7 +15,7 @@ export function usedMs(): number {
   return (user + system) / 1_000;
 }
 
-/** @param mostMs milliseconds of processor time from now on */
+/** @param mostMs milliseconds of CPU time from now on */
 export function spendUpTo(mostMs: number): Spend {
   const end = usedMs() + mostMs;
   return () => {

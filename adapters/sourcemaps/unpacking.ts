@@ -1,4 +1,3 @@
-/** A file that comes in parts, unpacked into the room that it says it takes, and no further. */
 import { createInflateRaw, type InflateRaw } from 'node:zlib';
 import { MapRefused, type PackedFile } from '../../ports/source-maps/reader.js';
 import { headerBytes } from './zip.js';
@@ -10,7 +9,7 @@ export class Unpacking {
   readonly #inflate: InflateRaw | null;
   #failure: MapRefused | null = null;
   #length = 0;
-  /** Bytes of the packed file that have not come yet; -1: its header has not. */
+  /** Remaining bytes of the packed file; -1 before its header has arrived. */
   #left: number;
 
   constructor(
@@ -28,7 +27,6 @@ export class Unpacking {
 
   readonly #packed: number;
 
-  /** Resolves once the part is taken. */
   async add(given: Buffer): Promise<void> {
     if (this.#failure !== null) return;
     let part = given;
@@ -51,7 +49,10 @@ export class Unpacking {
     });
   }
 
-  /** The whole file. @throws MapRefused */
+  /**
+   * Returns the whole file.
+   * @throws MapRefused
+   */
   async end(): Promise<Buffer> {
     if (this.#failure === null && this.#left !== 0) this.#fail('is damaged');
     const inflate = this.#inflate;

@@ -1,6 +1,6 @@
 /**
- * The process that reads maps and bundles: one job at a time. A map's file and its script's come in parts, the next
- * when the last one is taken, so neither process holds a packed and an unpacked one at once.
+ * Child process that reads maps and bundles, one job at a time. A map and its script arrive in
+ * parts, one after the other, so that neither process holds packed and unpacked data together.
  */
 import {
   MapRefused,
@@ -22,19 +22,17 @@ export type MapJob =
   | { kind: 'manifest'; directory: ZipDirectory; bytes: Uint8Array }
   | { kind: 'files'; directory: ZipDirectory; bytes: Uint8Array; manifest: PackedBytes }
   | { kind: 'locate'; id: string; positions: readonly ScriptPosition[] }
-  /** Begins a map that was wanted; its parts follow, then those of its script. */
+  /** Starts a requested map; its parts follow, then those of its script. */
   | { kind: 'open'; id: string; map: PackedFile; script: PackedFile | null }
   | { kind: 'part'; of: 'map' | 'script'; bytes: Uint8Array }
   | { kind: 'load' };
 
 export type MapAnswer = {
-  /** Processor time of the job. */
   usedMs: number;
 } & (
   | { refused: string; lasting: boolean }
   | { manifest: PackedFile }
   | { files: BundledFile[] }
-  /** The map is not at hand: send its files. */
   | { wanted: true }
   | { taken: true }
   | { places: (SourcePosition | null)[] }
@@ -48,7 +46,6 @@ const loaded = new Map<string, LoadedMap>();
 let held = 0;
 let opened: { id: string; map: Unpacking; script: Unpacking | null } | null = null;
 
-/** Lets the oldest go until there is room. */
 function makeRoom(bytes: number): void {
   for (const [oldest, { bytes: freed }] of loaded) {
     if (held + bytes <= LIMITS.cached) return;
@@ -62,7 +59,7 @@ async function load(): Promise<Answer> {
   opened = null;
   if (given === null) throw new MapRefused('was not sent', false);
   const map = await given.map.end();
-  // A script that is too large, or damaged, costs the names of functions and nothing else.
+  // Without a valid script of acceptable size only function names are missing.
   const script = await given.script?.end().catch(() => null);
   const made = new LoadedMap(map, script ?? null, spendUpTo(LIMITS.jobMs));
   makeRoom(made.bytes);
@@ -74,14 +71,13 @@ async function load(): Promise<Answer> {
 function locate({ id, positions }: Extract<MapJob, { kind: 'locate' }>): Answer {
   const map = loaded.get(id);
   if (map === undefined) return { wanted: true };
-  // The last one used is the last to go.
   loaded.delete(id);
   loaded.set(id, map);
   const spend = spendUpTo(LIMITS.jobMs);
   try {
     return { places: positions.map((position) => map.locate(position, spend)) };
   } catch (error) {
-    // Whoever asks chose the positions: the map is none the worse for it.
+    // The caller chose the positions, so the map is not at fault.
     if (error instanceof MapRefused) throw new MapRefused(error.why, false);
     throw error;
   }
@@ -138,7 +134,7 @@ async function answerTo(job: MapJob): Promise<Answer> {
   } catch (error) {
     if (error instanceof MapRefused) return { refused: error.why, lasting: error.lasting };
     if (!(error instanceof RangeError)) return { refused: 'is damaged', lasting: true };
-    // V8 says both by the same class; only one of them is about the bytes.
+    // V8 uses RangeError for both; only a deep call stack is caused by the input.
     const isDeep = error.message.includes('call stack');
     return isDeep
       ? { refused: 'is nested too deeply', lasting: true }
@@ -151,5 +147,5 @@ process.on('message', (job: MapJob) => {
   void answerTo(job).then((answer) => process.send?.({ ...answer, usedMs: usedMs() - before }));
 });
 process.on('disconnect', () => process.exit(0));
-// A signal to the whole group of processes is the service's, which ends its work in order.
+// The service handles signals to the process group and stops its work in order.
 process.on('SIGINT', () => undefined);

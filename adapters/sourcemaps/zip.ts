@@ -1,8 +1,8 @@
 /**
- * The directory of a zip archive, and one of its files. Own code: the archive lies in pieces in a store, so a library
- * that wants a file or the whole archive does not fit, and only what Sentry's tools write is needed: one volume, files
- * stored or deflated, sizes below 4 GiB. Every number that the archive states is checked against its bounds before it
- * is used, and a file is inflated no further than its bounds. Pure.
+ * Reads the directory of a zip archive and single files. The archive is stored in pieces, which
+ * libraries do not support, and only the output of Sentry's tools is needed: one volume, stored or
+ * deflated files, sizes below 4 GiB. Every number in the archive is validated before use, and
+ * inflating is limited.
  */
 import { inflateRawSync } from 'node:zlib';
 import { MapRefused, type PackedBytes, type PackedFile } from '../../ports/source-maps/reader.js';
@@ -13,26 +13,26 @@ const END_BYTES = 22;
 const LONGEST_COMMENT = 0xffff;
 const ENTRY = 0x02014b50;
 const ENTRY_BYTES = 46;
-/** A bit of an entry's flags. */
 const ENCRYPTED = 1;
 const LOCAL = 0x04034b50;
 const LOCAL_BYTES = 30;
-/** Extra fields that a file's own header may have beyond those of the directory. */
+/** Maximum extra fields of a local header beyond those of the directory. */
 const LOCAL_EXTRA = 1_024;
 
-/** How much of the archive's end holds the record that closes it. */
 export const TAIL = END_BYTES + LONGEST_COMMENT;
 
 export interface ZipDirectory {
-  /** Where it begins in the upload. */
   start: number;
   bytes: number;
   count: number;
-  /** Bytes before the archive itself: a signature of the tool. */
+  /** Bytes before the archive itself, such as a signature of the tool. */
   shift: number;
 }
 
-/** @param tail the last bytes of an upload of `size` bytes @throws MapRefused */
+/**
+ * @param tail the last bytes of an upload of `size` bytes
+ * @throws MapRefused
+ */
 export function directoryOf(tail: Buffer, size: number): ZipDirectory {
   for (let at = tail.length - END_BYTES; at >= 0; at--) {
     if (tail.readUInt32LE(at) !== END || at + END_BYTES + tail.readUInt16LE(at + 20) !== tail.length) continue;
@@ -48,7 +48,10 @@ export function directoryOf(tail: Buffer, size: number): ZipDirectory {
   throw new MapRefused('is no zip archive');
 }
 
-/** The files of a directory, by name. @throws MapRefused */
+/**
+ * Returns the files of a directory by name.
+ * @throws MapRefused
+ */
 export function entriesOf(directory: Buffer, { start, count, shift }: ZipDirectory): Map<string, PackedFile> {
   const entries = new Map<string, PackedFile>();
   const extents: { from: number; to: number }[] = [];
@@ -76,13 +79,18 @@ export function entriesOf(directory: Buffer, { start, count, shift }: ZipDirecto
   return entries;
 }
 
-/** Bytes before a file itself, at whose entry `given` begins; null: it is damaged. */
+/**
+ * Returns the header size of the file whose entry `given` starts with, or null when it is damaged.
+ */
 export function headerBytes(given: Buffer): number | null {
   if (given.length < LOCAL_BYTES || given.readUInt32LE(0) !== LOCAL) return null;
   return LOCAL_BYTES + given.readUInt16LE(26) + given.readUInt16LE(28);
 }
 
-/** The file itself. @param most bytes, unpacked @throws MapRefused */
+/**
+ * @param most unpacked bytes
+ * @throws MapRefused
+ */
 export function unpacked({ file, bytes }: PackedBytes, most: number): Buffer {
   const { packed, size, form } = file;
   if (size > most) throw new MapRefused(`is larger than ${most} bytes`);
@@ -95,7 +103,7 @@ export function unpacked({ file, bytes }: PackedBytes, most: number): Buffer {
   return form === 'stored' ? body : inflated(body, most);
 }
 
-/** What the archive says of a size is its word alone. */
+/** The declared size is not trusted. */
 function inflated(body: Buffer, most: number): Buffer {
   try {
     return inflateRawSync(body, { maxOutputLength: most });

@@ -1,4 +1,7 @@
-/** A collection of the SQLite store, on the main thread: arguments become requests, answers become documents. */
+/**
+ * A collection of the SQLite store. Runs on the main thread and exchanges requests and answers with
+ * the threads.
+ */
 import { encodeCursorAfter, decodeCursor, resolvePageLimit, toPage } from '../../ports/cursor.js';
 import { stringifyJson, toPlainUpdate, withBytes } from '../../ports/document.js';
 import {
@@ -21,24 +24,19 @@ import { DamagedText } from './driver/damage.js';
 import type { SalvagedRow } from './reading/salvage.js';
 import type { FindRequest, ReadKind, StoredWhole, WriteKind } from './threads/messages.js';
 
-/** The threads, as a collection sees them. */
 export interface Threads {
-  /** The body of a document, or null; on the main thread unless a lock is in the way. */
+  /** Returns the body of a document, or null. Runs on the main thread unless the file is locked. */
   get(collection: string, id: string): string | null | Promise<string | null>;
-  /** The field of a collection that holds bytes. */
   bytesField(collection: string): string | undefined;
-  /** A document of such a collection. */
   whole(collection: string, id: string): Promise<StoredWhole | null>;
-  /** Hears of damage that only the main thread can tell. */
   met(error: StoreDamaged): void;
   read(kind: ReadKind, collection: string, text: string): Promise<unknown>;
   write(kind: WriteKind, collection: string, text: string): Promise<unknown>;
   put(kind: 'insert' | 'put', collection: string, doc: Doc): Promise<unknown>;
 }
 
-/** Documents of a changeMany or remove that travel together; other writes pass between. */
+/** Documents per step of changeMany and remove, so that other writes run in between. */
 const CHUNK = 200;
-/** Parsing a page of large documents gives the event loop back after this long, in milliseconds. */
 const SLICE_MS = 5;
 
 export class SqliteCollection<T extends Doc> implements Collection<T> {
@@ -89,14 +87,17 @@ export class SqliteCollection<T extends Doc> implements Collection<T> {
     }
   }
 
-  /** The page without what is damaged. @throws StoreDamaged where nobody wants the others without it */
+  /**
+   * Returns the page without damaged documents.
+   * @throws StoreDamaged when the caller does not handle damaged documents
+   */
   async #salvaged(asked: FindRequest, error: StoreDamaged, damaged: Find['damaged']): Promise<Page<T>> {
     const rows = (await this.#read('salvage', asked).catch(() => {
       throw error;
     })) as SalvagedRow[];
     const limit = asked.rows - 1;
     const sick = rows.filter(({ body }) => body === null).map(({ id }) => this.#damageOf(id, error));
-    // A condition on what no index holds does not find it.
+    // A condition on an unindexed field does not match a damaged document.
     const met = sick.length === 0 || error.place.id !== null ? [error, ...sick] : sick;
     for (const one of met) this.#threads.met(one);
     if (damaged === undefined) throw met[0] ?? error;
@@ -133,7 +134,7 @@ export class SqliteCollection<T extends Doc> implements Collection<T> {
   }
 
   async remove(filter: Filter, limit?: number): Promise<number> {
-    // An id names one document at most: no search comes first.
+    // An id matches at most one document, so no search is needed.
     if (typeof filter['id'] === 'string' && (limit ?? 1) >= 1) return (await this.#write('remove', filter)) as number;
     return this.#each('removeIds', { filter }, limit);
   }
@@ -158,7 +159,7 @@ export class SqliteCollection<T extends Doc> implements Collection<T> {
     return 1;
   }
 
-  /** Finds the ids first, then writes them in chunks, each document only if it still matches. */
+  /** Finds the ids first, then writes in chunks; each document only if it still matches. */
   async #each(
     kind: 'changeIds' | 'removeIds',
     request: { filter: Filter; update?: Update },
@@ -182,7 +183,10 @@ export class SqliteCollection<T extends Doc> implements Collection<T> {
   }
 }
 
-/** @param id of the document, where the caller knows it @throws StoreDamaged */
+/**
+ * @param id of the document, where the caller knows it
+ * @throws StoreDamaged
+ */
 function parsed(collection: string, body: string, id: string | null = null): Doc {
   try {
     return parsedBody(body);

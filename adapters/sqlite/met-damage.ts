@@ -1,14 +1,15 @@
-/** Damage that calls have met since the start, for health: the weekly look comes later. */
+/**
+ * Records damage found by calls since the start, for the health report, because the full check runs
+ * weekly.
+ */
 import { StoreDamaged } from '../../ports/store.js';
 import type { MetDamage } from '../../ports/store/damage.js';
 
-/** Documents that are remembered, the latest. */
 const MOST = 100;
 
 export class DamageNotes {
   readonly #met = new Map<string, MetDamage>();
 
-  /** Notes a damaged document by its name, or the file as a whole; other errors are none. */
   readonly note = (error: unknown): void => {
     if (!(error instanceof StoreDamaged)) return;
     const { collection, id } = error.place;

@@ -1,12 +1,15 @@
 /**
- * A store has one name. SQLite names its log by the name that it was opened by: who opens the file by another (a hard
- * link) has another log, and both write over what the other has written. No lock beside the file is found by both, and
- * SQLite does not look; so it is refused by what the file itself says, in a service and in a command.
+ * Ensures that a store file is opened by one name only. SQLite derives the log's name from the
+ * path: processes that use two hard links have two logs and overwrite each other's data. No lock
+ * file is found by both, so the file's link count is checked.
  */
 import type { Stats } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
-/** @param found of the store's file @throws Error of the code EMLINK, one line that names who has the file open */
+/**
+ * @param found stats of the store's file
+ * @throws Error with code EMLINK, in one line that names the process that has the file open
+ */
 export async function refuseOtherNames(path: string, found: Stats): Promise<void> {
   if (found.nlink <= 1) return;
   const open = await holdersOf(found);
@@ -16,7 +19,6 @@ export async function refuseOtherNames(path: string, found: Stats): Promise<void
   throw Object.assign(new Error(`${path} ${problem}: ${mend}`), { code: 'EMLINK', path });
 }
 
-/** Processes with a lock on the file, as Linux lists them; elsewhere none. */
 async function holdersOf({ dev, ino }: Stats): Promise<number[]> {
   const locks = await readFile('/proc/locks', 'utf8').catch(() => '');
   const hex = (n: number): string => n.toString(16).padStart(2, '0');

@@ -1,9 +1,8 @@
 /**
- * The DocumentStore on one SQLite file, for everyone without a database server.
- *
- * The event loop must never wait for the disk, so one thread writes (group commit, writing/writer.ts) and one reads
- * (reading/reader.ts). Only `get` by id runs here, on a connection of its own: it costs less than the way to a thread
- * and back. WAL lets readers pass the writer, and commands of other processes work beside a running server.
+ * Document store in one SQLite file, for installations without a database server. The event loop
+ * must not wait for the disk, so one thread writes with group commit and one reads. Only `get` by
+ * id runs on the main thread, because it costs less than a thread round trip. WAL lets readers, and
+ * commands in other processes, run concurrently with the writer.
  */
 import { access, chmod, constants, lstat, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -31,28 +30,22 @@ import { refuseOtherNames } from './one-name.js';
 import { DamageNotes } from './met-damage.js';
 
 export interface SqliteOptions {
-  /** The file; its folder is made when missing. */
+  /** The file; its folder is created when missing. */
   path: string;
-  /**
-   * `full` (default): a commit is on the disk; `normal`: the last commits may be lost when the machine's power fails.
-   */
+  /** `full` (default): a commit is on disk; `normal`: a power failure may lose the last commits. */
   durability?: 'full' | 'normal';
   /**
-   * Reads and writes have a thread each, which start with the store (default). False: the caller's thread does both,
-   * and waits for the disk then; the connection that writes is opened for the first write.
+   * Whether reads and writes use separate threads (default). False: the calling thread blocks on
+   * the disk, and the write connection opens with the first write.
    */
   threads?: boolean;
 }
 
 const NOTHING_APART: StoredApart = { compressed: undefined, bytes: undefined };
 const NAME = /^[a-z][a-z0-9_]*$/;
-/**
- * Of what runs on the main thread: it waits so long for a lock before a reader does the waiting, and each walks one
- * short path.
- */
+/** Limits for the main thread: after a short wait for a lock, the reader thread takes over. */
 const GET = { busyMs: 2, cacheKb: 1_000 };
 
-/** @throws TypeError */
 function checkName(name: string): void {
   if (!NAME.test(name)) throw new TypeError(`not a collection name: ${JSON.stringify(name)}`);
 }
@@ -85,7 +78,6 @@ export class SqliteStore implements DocumentStore {
     write: (kind, collection, text) => this.#writer.call([kind, collection, text]),
     put: (kind, collection, doc) => this.#writer.call([kind, collection, '', [textOf(doc, this.#apartOf(collection))]]),
   };
-  /** Collection → its fields that are not stored as JSON, as far as they were asked for. */
   readonly #apart = new Map<string, StoredApart>();
   #connection: Connection | null = null;
 
@@ -101,13 +93,13 @@ export class SqliteStore implements DocumentStore {
       : new InlineExecutor(path, () => openReader(connection), failed);
   }
 
-  /** @throws SQLite's error when the file cannot be opened; nothing is left running then */
+  /** @throws SQLite's error when the file cannot be opened; nothing is left running */
   async connect(): Promise<void> {
     if (this.#connection !== null) return;
     await makeFolders(dirname(this.#options.path), 0o700);
     await makePrivate(this.#options.path);
     try {
-      // The writer opens first, so that after a crash the log is read back by it and not by the main thread.
+      // The writer opens first, so that it and not the main thread replays the log after a crash.
       await this.#writer.start();
       await this.#reader.start();
       this.#connection = this.#opened();
@@ -117,7 +109,7 @@ export class SqliteStore implements DocumentStore {
     }
   }
 
-  /** @throws TypeError on a name that is none */
+  /** @throws TypeError on an invalid name */
   collection<T extends Doc>(name: string): Collection<T> {
     checkName(name);
     return new SqliteCollection<T>(name, this.#threads);
@@ -140,14 +132,16 @@ export class SqliteStore implements DocumentStore {
     this.#apart.clear();
   }
 
-  /** Asks the writer, within a transaction: answers only while writes are possible. */
+  /**
+   * Queries the writer within a transaction, so that it only succeeds while writes are possible.
+   */
   async ping(): Promise<number> {
     const start = performance.now();
     await this.#writer.call(['ping', '', '']);
     return performance.now() - start;
   }
 
-  /** On a thread of its own, which rests as long as it works: at most half of a core is taken from those who serve. */
+  /** Runs on a separate thread that pauses as long as it works: at most half a core. */
   async examine(signal?: AbortSignal): Promise<Examined> {
     signal?.throwIfAborted();
     const thread = new WorkerThread('reader', this.#options);
@@ -190,7 +184,9 @@ export class SqliteStore implements DocumentStore {
     }
   }
 
-  /** What another process declares meanwhile is known with the next start: a document may be stored either way. */
+  /**
+   * Declarations of other processes apply at the next start; both forms of a document are readable.
+   */
   #apartOf(collection: string): StoredApart {
     const known = this.#apart.get(collection);
     if (known !== undefined || this.#connection === null) return known ?? NOTHING_APART;
@@ -234,11 +230,10 @@ export class SqliteStore implements DocumentStore {
 }
 
 /**
- * The store is this user's alone: its file is made so before SQLite opens it, which gives its log the same mode, and
- * files of earlier versions are tightened. Where modes mean nothing, as on Windows, nothing changes.
- *
- * A file that is there is not opened: to close it would give up the locks (POSIX) that another connection of this
- * process has on it, and another process would take the log away from under that one.
+ * Makes the store accessible to this user only. The file is created with this mode before SQLite
+ * opens it, which gives its log the same mode; files of earlier versions are tightened. An existing
+ * file is not opened: closing it would release the POSIX locks of other connections in this
+ * process.
  */
 async function makePrivate(path: string): Promise<void> {
   try {
@@ -247,7 +242,7 @@ async function makePrivate(path: string): Promise<void> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     await refuseStrange(path, 'file');
-    // Node says better than SQLite that a disk is read-only, or a file another user's.
+    // Node reports a read-only disk or another user's file more clearly than SQLite.
     await access(path, constants.R_OK | constants.W_OK);
   }
   const found = await stat(path);
@@ -255,11 +250,11 @@ async function makePrivate(path: string): Promise<void> {
   await refuseOtherNames(path, found);
   for (const name of [path, `${path}-wal`, `${path}-shm`]) {
     try {
-      // A link leads to a file that need not be ours; the store itself may be one.
+      // The target of a link may belong to someone else; only the store itself may be a link.
       const stats = name === path ? await stat(name) : await lstat(name);
       if (stats.isFile() && (stats.mode & 0o077) !== 0) await chmod(name, 0o600);
     } catch (error) {
-      // The file is not there yet, or is another user's: `aos doctor` names it.
+      // The file does not exist yet, or belongs to another user, which `aos doctor` reports.
       if (!['ENOENT', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }
   }

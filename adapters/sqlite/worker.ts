@@ -1,4 +1,3 @@
-/** The module of a storage thread: the one that writes, or one that reads. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ConnectionOptions } from './connection/connection.js';
 import { openReader } from './reading/reader.js';

@@ -1,6 +1,6 @@
 /**
- * Uncaught errors (contract 90, amendments). One in a callback that no promise waits for aborts the run's signal with
- * its failure, so that the run unwinds as if it had been cancelled.
+ * Handles uncaught errors (contract 90, amendments) by aborting the run's signal, so that the run
+ * unwinds as if it had been canceled.
  */
 import { AgentFailure } from './exit.js';
 import type { Hooks } from './hooks.js';
@@ -13,8 +13,8 @@ export const toCrash = (error: unknown): AgentFailure =>
 export const hasCrashed = ({ signal }: Pick<Run, 'signal'>): boolean => signal.reason instanceof AgentFailure;
 
 /**
- * Resolves as `work` does. After a crash it rejects with the crash's failure when `work` has not ended within
- * `hooks.unwindMs`: what waits for the broken part may wait for ever.
+ * Resolves as `work` does. After a crash it rejects once `work` has not ended within
+ * `hooks.unwindMs`, because work that depends on the broken part may never end.
  */
 export function rejectAfterCrash(work: Promise<void>, { signal, hooks }: Run): Promise<void> {
   let timer: NodeJS.Timeout | undefined;

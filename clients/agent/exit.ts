@@ -1,6 +1,6 @@
-/** The exit codes of the update agent, and the failure that carries one (contract 90, exit codes). */
+/** Exit codes of the update agent and the failure that carries one (contract 90, exit codes). */
 
-/** Each name is an outcome; docs/update-agent.md explains them to administrators. */
+/** Outcomes by name; docs/update-agent.md explains them to administrators. */
 export const EXIT = {
   done: 0,
   error: 1,
@@ -20,7 +20,7 @@ export const EXIT = {
 export type AgentOutcome = keyof typeof EXIT;
 
 /**
- * Ends the run with the code of its outcome. The message is one sentence for people, its texts from servers made
+ * Ends the run with the code of its outcome. The message is one sentence, with server texts made
  * printable.
  */
 export class AgentFailure extends Error {
@@ -37,12 +37,12 @@ export class AgentFailure extends Error {
 
 const SPACE_OR_PERMISSION = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EACCES', 'EPERM', 'EROFS']);
 
-/** The `code` of an error of the system, `ENOENT` say; '' for every other error. */
 export const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
 /**
- * Any error as a failure: what the system says about space and rights is exit 9, an aborted wait 11, everything else 1.
+ * Converts an error to a failure: disk space and permissions are exit 9, an aborted wait 11,
+ * everything else 1.
  */
 export function failureOf(error: unknown): AgentFailure {
   if (error instanceof AgentFailure) return error;

@@ -1,17 +1,12 @@
 /**
- * Points of an update at which a test may stop the process, and figures that it may shorten. A program gets the
- * defaults: no option or variable leads here, so nothing of it is in the product's hands.
+ * Interruption points and limits of an update that tests may override. Programs use the defaults:
+ * no option or variable changes them.
  */
 export interface Hooks {
-  /** Called before and after everything that changes the installation. */
   at(point: string, path: string): void;
-  /** Bytes per second that a download has to reach, and how long it is watched (slow retrieval). */
   leastRate: { bytesPerSecond: number; overMs: number };
-  /** Before a download goes on after the network broke it. */
   retryMs: readonly number[];
-  /** How long an answer of the server may take to begin or to go on. */
   answerMs: number;
-  /** How long a run may take to unwind after an uncaught error. */
   unwindMs: number;
 }
 

@@ -1,14 +1,12 @@
-/** Where everything of an installation lies (contract 90, layout). One file system, 0700. */
+/** Paths within an installation (contract 90, layout). One file system, 0700. */
 import { join } from 'node:path';
 
 export const OWN_FOLDER = '.update-agent';
 export const MANIFEST = 'manifest.json';
 
 export class Layout {
-  /** @param root the installation, absolute, without links */
   constructor(readonly root: string) {}
 
-  /** A path of a manifest: relative, with slashes. */
   at(path: string): string {
     return join(this.root, ...path.split('/'));
   }
@@ -42,7 +40,7 @@ export class Layout {
   get reserve(): string {
     return this.#own('reserve');
   }
-  /** Copy of the running agent, for recovery while the installation's own is being replaced. */
+  /** Copy of the running agent, for recovery while the installed one is being replaced. */
   get agent(): string {
     return this.#own(process.platform === 'win32' ? 'agent.exe' : 'agent');
   }
@@ -53,7 +51,10 @@ export class Layout {
     return this.#own('backup');
   }
 
-  /** Of one transaction: its new files below `files/`, and `manifest.json`, whose disappearance is the commit. */
+  /**
+   * Folder of one transaction: its new files below `files/`, and `manifest.json`, whose
+   * disappearance is the commit.
+   */
   staging(tx: string): string {
     return join(this.stagings, tx);
   }

@@ -1,12 +1,12 @@
 #!/usr/bin/env node
-/** The program `update-agent`. Bundled, it is the executable itself. */
 import { isSea } from 'node:sea';
 import { run } from './run.js';
 
 const ownFile = isSea() ? process.execPath : (process.argv[1] ?? process.execPath);
 
 /**
- * Node reads more of them while it runs, and so would every program that is started (contract 90, whom it believes).
+ * Removes variables that Node reads at run time, and that every started program would read too
+ * (contract 90, whom it believes).
  */
 function forgetVariables(env: NodeJS.ProcessEnv): void {
   for (const name of Object.keys(env)) if (/^(NODE_|OPENSSL_|SSL_CERT_)/i.test(name)) delete env[name];

@@ -1,7 +1,7 @@
 /**
- * The options of `update-agent` (specification, "Command-line interfaces"; contract 90, update agent and "Defaults"):
- * argv before environment before the configuration file. Everything that is wrong with them is exit 64, before anything
- * is touched.
+ * Options of `update-agent` (specification, "Command-line interfaces"; contract 90, update agent
+ * and "Defaults"). Arguments override the environment, which overrides the configuration file.
+ * Invalid options are exit 64, before anything changes.
  */
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -28,7 +28,6 @@ import {
 import { flag, type Values } from './options/values.js';
 import { secretOf } from './secrets.js';
 
-/** The options of one run, checked. Paths are absolute. */
 export interface CheckedOptions {
   action: Action;
   server: URL | null;
@@ -36,22 +35,17 @@ export interface CheckedOptions {
   channel: string | null;
   platform: string | null;
   dir: string;
-  /** It was said, and is not the default. */
   dirGiven: boolean;
-  /** The configuration file that was named, absolute. */
   config: string | null;
-  /** What was not believed: printed when the run begins. */
   warnings: readonly string[];
   currentVersion: string | null;
-  /** As it is sent; null: derived from the system's. */
+  /** As sent; null when derived from the system's id. */
   machineId: string | null;
-  /** Canonical text: upper case, with hyphens. */
   licenseKey: string | null;
   username: string | null;
   /** From the environment or `passwordFile`. Null when the user must be prompted. */
   password: string | null;
   passwordFile: string | null;
-  /** Null: the machine's own. */
   scheduler: NightlyScheduler | null;
   restart: boolean;
   waitForPid: number | null;
@@ -61,12 +55,9 @@ export interface CheckedOptions {
   /** Lower case hex. */
   pin: string | null;
   package: string | null;
-  /** Null: it is asked for, or the machine's own. */
   monitorName: string | null;
-  /** Null: it is asked for. */
   schedule: boolean | null;
   replace: boolean;
-  /** Settings of the release, as they were given. */
   set: { name: string; value: string }[];
   adopt: boolean;
   allowTargets: boolean;
@@ -74,20 +65,24 @@ export interface CheckedOptions {
   allowHttp: boolean;
   yes: boolean;
   json: boolean;
-  /** Named by the administrator in the configuration file, never by a package. */
+  /** Set by the administrator in the configuration file, never by a package. */
   service: string | null;
   version: boolean;
   help: boolean;
 }
 
 const WAIT_SECONDS = 300;
-/** A name of systemd or of Windows' services, and nothing that a command line would take for an option. */
+/** A service name of systemd or Windows that no command line mistakes for an option. */
 const SERVICE = /^[A-Za-z0-9_][A-Za-z0-9_.@:$ -]{0,255}$/;
 const PID = /^[1-9]\d{0,9}$/;
 const SECONDS = /^\d{1,6}$/;
 const SPKI_SHA256 = /^[0-9a-f]{64}$/i;
 
-/** `argv` without node and the script. `own`: the directory that the agent's own file lies in. */
+/**
+ * Reads and validates the options.
+ * @param argv without node and the script
+ * @param own the directory of the agent's own file
+ */
 export async function readOptions(argv: readonly string[], env: Env, own: string): Promise<CheckedOptions> {
   const given = fromArguments(argv);
   const around = fromEnvironment(env);
@@ -120,7 +115,10 @@ export async function readOptions(argv: readonly string[], env: Env, own: string
 
 const NOTHING: Belief = { values: {}, warnings: [] };
 
-/** The agent's own directory where that is an installation, the one around `.update-agent/agent` too; else null. */
+/**
+ * Returns the agent's directory if it is an installation, including the one around
+ * `.update-agent/agent`; else null.
+ */
 async function homeOf(own: string): Promise<string | null> {
   const home = basename(own) === '.update-agent' ? dirname(own) : own;
   const holds = await stat(join(home, 'manifest.json')).then(
@@ -244,7 +242,7 @@ function settingsOf(given: Values['set']): CheckedOptions['set'] {
   });
 }
 
-/** The text that is hashed and sent (contract 40, access files). */
+/** Returns the text that is hashed and sent (contract 40, access files). */
 function licenseKeyOf(text: string | null): string | null {
   if (text === null) return null;
   const key = normalizeLicenseKey(text);

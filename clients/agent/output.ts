@@ -1,7 +1,7 @@
 /**
- * What the agent prints: lines of stdout that scripts read, or JSON lines with `--json`; errors on stderr; a progress
- * bar on stderr where that is a terminal (contract 90, exit codes). Texts of servers and archives lose their control
- * characters here, in one place. Rejected: a progress library, five packages and a timer for one line that is redrawn.
+ * Prints stdout lines for scripts, or JSON lines with `--json`; errors and progress on stderr
+ * (contract 90, exit codes). Control characters of external texts are removed here. Rejected: a
+ * progress library, five packages for one redrawn line.
  */
 import { printable } from '../../lib/text/printable.js';
 
@@ -11,19 +11,18 @@ export interface Sink {
   columns?: number;
 }
 
-/** Written beside every line: the log of the installation. */
 export type Recorder = (event: string, fields: Readonly<Record<string, unknown>>) => void;
 
 const REDRAW_MS = 100;
 
 export class Output {
   /**
-   * Warnings wait until the package's server has taken the credentials: `UNAUTHORIZED:` begins the output of exit 2.
+   * Warnings wait until the package's server has accepted the credentials: `UNAUTHORIZED:` must
+   * begin the output of exit 2.
    */
   #held: string[] | null = [];
   #drawn = 0;
   #drawnAt = 0;
-  /** The last line was a result. */
   #saidOutcome = false;
   record: Recorder = () => {};
 
@@ -39,7 +38,6 @@ export class Output {
     else this.#held.push(text);
   }
 
-  /** Prints the warnings that wait, and later ones at once. */
   release(): void {
     const held = this.#held ?? [];
     this.#held = null;
@@ -59,7 +57,6 @@ export class Output {
     this.#result('rolled_back', { from, to }, text);
   }
 
-  /** @param schedule null: none was set up */
   monitored(source: string, script: string, schedule: string | null): void {
     const how = schedule === null ? 'no schedule' : `scheduled ${schedule}`;
     this.#result('monitored', { source, script, schedule }, `MONITORED: ${source} by ${script}, ${how}`);
@@ -78,20 +75,19 @@ export class Output {
     if (this.json) this.#line({ event: 'failed', outcome: 'unauthorized', exit_code: 2, message: text });
   }
 
-  /** The end of a run that did what it was asked for: with `--json` the last line says so, if none did. */
+  /** Ends a successful run: with `--json` the last line reports it, unless a result did. */
   done(): void {
     this.release();
     if (this.json && !this.#saidOutcome) this.#line({ event: 'done', outcome: 'done', exit_code: 0 });
   }
 
-  /** A line for people; with `--json` an event. */
   note(event: string, fields: Readonly<Record<string, unknown>>, text: string): void {
     this.record(event, fields);
     if (this.json) this.#line({ event, ...fields });
     else this.#progressLine(text);
   }
 
-  /** Printed on every run, also without a terminal: the old content lies somewhere else now. */
+  /** Printed on every run, even without a terminal, because the old content has moved. */
   userFileKept(path: string, keptAs: string): void {
     const fields = { path, kept_as: keptAs };
     this.record('user_file_kept', fields);
@@ -107,19 +103,20 @@ export class Output {
     else this.stderr.write(`update-agent: ${printable(text, 2_000)}\n`);
   }
 
-  /** For the person who is being asked. */
   say(text: string): void {
     this.#clear();
     this.stderr.write(`${text}\n`);
   }
 
-  /** Text as it is: the help, the version. */
   plain(text: string): void {
     if (this.json) this.#line({ event: 'text', text });
     else this.stdout.write(text);
   }
 
-  /** Draws at most ten times a second, and only on a terminal; `--json` gives an event for each tenth of the whole. */
+  /**
+   * Draws at most ten times a second and only on a terminal; `--json` prints an event for each
+   * tenth.
+   */
   progress(what: string, done: number, total: number, before: number): void {
     const tenth = (n: number): number => (total === 0 ? 10 : Math.floor((n * 10) / total));
     if (this.json) {

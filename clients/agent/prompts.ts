@@ -1,16 +1,18 @@
 /**
- * Questions on the terminal, on stderr, so that stdout stays a program's. Without a terminal a question is exit 64 that
- * names the option which answers it: an unattended run never waits for somebody.
+ * Terminal prompts on stderr, so that stdout stays machine-readable. Without a terminal a prompt is
+ * exit 64 and names the option that replaces it: an unattended run never waits for input.
  */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { printable } from '../../lib/text/printable.js';
 import { AgentFailure } from './exit.js';
 
-/** Whether there is somebody to ask, and he wants to be asked. */
 export const isInteractive = ({ yes }: { yes: boolean }): boolean => !yes && process.stdin.isTTY;
 
-/** One line. Ctrl-C and Ctrl-D cancel the run. @param shown where what is typed is shown */
+/**
+ * Reads one line. Ctrl-C and Ctrl-D cancel the run.
+ * @param shown stream that echoes the input
+ */
 async function line(question: string, shown: NodeJS.WritableStream, signal: AbortSignal): Promise<string> {
   const prompt = createInterface({ input: process.stdin, output: shown, terminal: true });
   const gone = new Promise<never>((_resolve, reject) => {
@@ -20,12 +22,15 @@ async function line(question: string, shown: NodeJS.WritableStream, signal: Abor
   try {
     return await Promise.race([prompt.question(question, { signal }), gone]);
   } finally {
-    gone.catch(() => undefined); // It closes in any case.
+    gone.catch(() => undefined);
     prompt.close();
   }
 }
 
-/** @param standard the answer to an empty line @param option what answers it without a terminal, `--name` say */
+/**
+ * @param standard the answer to an empty line
+ * @param option the option that replaces the prompt, for example `--name`
+ */
 export async function askText(
   question: string,
   standard: string,
@@ -37,11 +42,11 @@ export async function askText(
   return (await line(`${shown}: `, process.stderr, signal)).trim() || standard;
 }
 
-/** What is typed is not shown. The caller has looked whether there is a terminal. */
+/** Reads a line without echo. The caller has checked that a terminal exists. */
 export async function askHidden(question: string, signal: AbortSignal): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const answer = line('', silent, signal);
-  // Not before: until the prompt is open the terminal shows what is typed.
+  // Not earlier: until the prompt is open the terminal echoes input.
   process.stderr.write(printable(question));
   try {
     return await answer;
@@ -50,7 +55,6 @@ export async function askHidden(question: string, signal: AbortSignal): Promise<
   }
 }
 
-/** Asks until it is yes or no. */
 export async function askYesNo(
   question: string,
   standard: boolean,
@@ -65,9 +69,9 @@ export async function askYesNo(
 }
 
 /**
- * By its number or its text.
- * @param standard a number or a text; '' where there is none
- * @param wanted nothing is no answer
+ * Prompts for a choice, by number or text.
+ * @param standard a number or a text; '' for none
+ * @param wanted requires an answer
  * @returns '' for none
  */
 export async function askChoice(

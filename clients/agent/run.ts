@@ -1,4 +1,3 @@
-/** One run of the agent: options, action, exit code. */
 import { dirname } from 'node:path';
 import { rejectAfterCrash, toCrash } from './crash.js';
 import { codeOf, EXIT, failureOf } from './exit.js';
@@ -18,7 +17,6 @@ import { DirectNetwork } from './net/network.js';
 import type { Agent } from './update/installation.js';
 import { controlService } from './update/service.js';
 
-/** Written into the executables by their build. */
 const VERSION = process.env.AOS_AGENT_VERSION ?? 'development';
 
 const ACTIONS: Readonly<Record<Action, (agent: Agent) => Promise<void>>> = {
@@ -33,8 +31,8 @@ const ACTIONS: Readonly<Record<Action, (agent: Agent) => Promise<void>>> = {
 /**
  * @param argv without node and the script
  * @param ownFile the running program's own file
- * @param hooks a test's; a program gives none
- * @param terminal where it prints
+ * @param hooks overridden by tests
+ * @param terminal output streams
  * @returns the exit code
  */
 export async function run(
@@ -48,7 +46,7 @@ export async function run(
   let output = new Output(terminal.stdout, terminal.stderr, said);
   const cancel = new AbortController();
   const stop = (): void => cancel.abort();
-  // Of a library, in a callback that no promise waits for: the run unwinds as if it had been cancelled.
+  // An uncaught error of a library callback unwinds the run as if it had been canceled.
   const crash = (error: unknown): void => cancel.abort(toCrash(error));
   process.on('SIGINT', stop).on('SIGTERM', stop).on('uncaughtException', crash).on('unhandledRejection', crash);
   try {
@@ -79,7 +77,6 @@ async function asItself(
   };
 }
 
-/** Nothing is read again: what root believes was settled by the parent. */
 async function asChild(env: Env): Promise<Started> {
   const { parent, order } = await Parent.met();
   return {
@@ -100,13 +97,12 @@ async function act(agent: Agent): Promise<number> {
     output.plain(`update-agent ${VERSION}\n`);
     return EXIT.done;
   }
-  // Where `install` has yet to be told its directory the current one decides nothing.
-  // Units of a nightly update belong to root, whatever user owns the installation.
+  // While `install` has no directory yet, the current one decides nothing. Nightly update units
+  // always belong to root.
   const isOwn = (options.action === 'install' && !options.dirGiven) || options.action === 'schedule';
   const owner = isOwn ? null : await ownerToBecome(options.dir);
   if (owner !== null) return asOwner(owner, agent);
   for (const warning of options.warnings) output.warning(warning);
-  // An update restarts its application before it gives up.
   const work = ACTIONS[options.action](agent);
   await (options.action === 'update' ? work : rejectAfterCrash(work, agent));
   output.done();

@@ -1,6 +1,6 @@
 /**
- * Secrets come from the environment, a file that it names, or a hidden prompt, never from argv (contract 90, update
- * agent).
+ * Reads secrets from the environment, a file named there or a hidden prompt, never from argv
+ * (contract 90, update agent).
  */
 import { readFile } from 'node:fs/promises';
 import { codeOf, AgentFailure } from './exit.js';
@@ -8,7 +8,9 @@ import { askHidden } from './prompts.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The variable, or the file that `<name>_FILE` names, without one final line end; null: neither is set. */
+/**
+ * Returns the variable, or the content of the file named by `<name>_FILE` without a final line end.
+ */
 export async function secretOf(env: Env, name: string): Promise<string | null> {
   const value = env[name];
   if (value !== undefined && value !== '') return value;
@@ -20,7 +22,7 @@ export async function secretOf(env: Env, name: string): Promise<string | null> {
   return text.replace(/\r?\n$/, '');
 }
 
-/** Asks on the terminal; what is typed is not shown. Without a terminal it is exit 64, naming the variables. */
+/** Prompts for a password without echo. Without a terminal it is exit 64, naming the variables. */
 export async function askPassword(account: string, signal: AbortSignal): Promise<string> {
   if (!process.stdin.isTTY)
     throw new AgentFailure('usage', `no password for ${account}: set SVC_PASSWORD or SVC_PASSWORD_FILE`);

@@ -1,11 +1,8 @@
 /**
- * `npm run demo`: a small story through the real interfaces of the running service. Programs in the languages found on
- * this machine really fail; each reports its own stack trace from its own exception handler. The service groups them, a
- * scripted agent claims one over HTTP, comments it and resolves it. The release with the fix is published, signed, and
- * closes it; a monitor falls and recovers; a webhook tells of both. What is printed was answered by the service.
- *
- * It needs a running service (`npm start`) and the same SVC_DATA_DIR, for the command line makes the project and
- * tokens.
+ * `npm run demo`: a scenario against the running service. Real programs fail and report; an agent
+ * fixes an item; a release closes it; a monitor fails and recovers; a webhook reports both.
+ * Requires a running service (`npm start`) and the same SVC_DATA_DIR, because the command line
+ * creates project and tokens.
  */
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
@@ -20,7 +17,6 @@ const PROJECT = 'demo-shop';
 interface Program {
   language: string;
   command: string;
-  /** How the command is asked whether it is there. */
   probe: string[];
   args: string[];
 }
@@ -133,7 +129,6 @@ async function agent(url: string, token: string, build: string): Promise<Fixed |
 
 const UPDATES = '/api/updateservice/v1';
 
-/** The version after the newest. */
 async function nextVersion(url: string): Promise<string> {
   const response = await fetch(`${url}${UPDATES}/check?product=${PROJECT}&version=0`);
   const { latest_version } = (await response.json()) as { latest_version: string | null };
@@ -171,7 +166,6 @@ async function publish(
   say(told === null ? '  the webhook has not come yet' : `  the webhook told: release.published ${version}`);
 }
 
-/** A heartbeat every second is expected, and then none comes. */
 async function monitor(url: string, token: string, hook: Listener): Promise<void> {
   const source = 'demo-web';
   const beat = (): Promise<unknown> =>

@@ -1,4 +1,3 @@
-/** A receiver of webhooks on loopback, for as long as the demo runs. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -23,7 +22,6 @@ export class Listener {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
   }
 
-  /** The first event of this name that fits; null: none came within `ms`. */
   async heard(event: string, fits: (data: Told['data']) => boolean, ms = 30_000): Promise<Told | null> {
     for (const end = Date.now() + ms; Date.now() < end;) {
       const found = this.#told.find((told) => told.event === event && fits(told.data));
@@ -33,7 +31,6 @@ export class Listener {
     return null;
   }
 
-  /** Every event that came, each name once. */
   names(): Set<string> {
     return new Set(this.#told.map(({ event }) => event));
   }

@@ -1,4 +1,3 @@
-/** `npm run demo` and `npm run demo -- loop`. */
 import { demo } from './demo.js';
 import { loop } from './loop/loop.js';
 import { Stopped } from './service.js';

@@ -1,4 +1,3 @@
-/** A package with one file, as small as a package can be: a gzipped tar (POSIX ustar). `packager` makes real ones. */
 import { gzipSync } from 'node:zlib';
 
 const BLOCK = 512;

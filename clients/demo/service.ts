@@ -1,4 +1,3 @@
-/** The running service as the demos use it: its address, its command line beside it, its interface. */
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -8,7 +7,6 @@ const here = dirname(fileURLToPath(import.meta.url));
 
 export const say = (text = ''): void => void process.stdout.write(`${text}\n`);
 
-/** What a demo cannot go on without. */
 export class Stopped extends Error {}
 
 export function stop(reason: string): never {
@@ -25,7 +23,6 @@ export async function serviceUrl(): Promise<string> {
   }
 }
 
-/** `aos …` on the service's own store, beside the running server. */
 export async function aos(args: readonly string[], input = ''): Promise<Record<string, unknown>> {
   const cli = join(here, '..', '..', 'main.js');
   return new Promise((resolve, reject) => {
@@ -41,7 +38,6 @@ export async function aos(args: readonly string[], input = ''): Promise<Record<s
   });
 }
 
-/** One API call. */
 export async function call<T>(url: string, token: string, method: string, path: string, body?: object): Promise<T> {
   const response = await fetch(url + path, {
     method,
@@ -56,7 +52,6 @@ export async function call<T>(url: string, token: string, method: string, path: 
   return answer;
 }
 
-/** Tokens that end with the demo. */
 export class DemoTokens {
   readonly #made: string[] = [];
 

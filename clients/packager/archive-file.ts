@@ -1,4 +1,3 @@
-/** The package as a file: packed, then read by the rules that the service reads it by. */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
@@ -15,27 +14,21 @@ import { unwritable } from './unwritable.js';
 
 export interface ArchiveFile {
   path: string;
-  /** Bytes. */
   size: number;
-  /** Hex. */
   sha256: string;
   files: number;
-  /** Bytes of all files. */
   unpackedBytes: number;
 }
 
 export interface PackOptions {
-  /** Of every entry. */
   mtime: Date;
   platform: Platform;
   entry: string | null;
-  /** Is told the bytes of files that were read. */
   onProgress: (done: number, total: number) => void;
 }
 
 const READ_BYTES = 256 * 1024;
 
-/** Packs files into `path`, which is replaced only by a whole archive that keeps every rule. */
 export async function pack(files: readonly PublishFile[], path: string, options: PackOptions): Promise<ArchiveFile> {
   const total = files.reduce((sum, { size }) => sum + size, 0);
   const hash = createHash('sha256');

@@ -1,6 +1,6 @@
 /**
- * The commits of a range, read from git (`--commits 1.3.0..HEAD`). What git prints is bounded, and its fields are
- * divided by NUL, which no text of a commit can hold. A range is never taken for an option.
+ * Reads the commits of a range from git (`--commits 1.3.0..HEAD`). NUL separates fields, because no
+ * commit text contains it. A range is never interpreted as an option.
  */
 import { spawn } from 'node:child_process';
 import { printable } from '../../lib/text/printable.js';
@@ -25,14 +25,16 @@ const MOST_COMMITS = 500;
 const MOST_FILES = 100;
 const LONGEST_TEXT = 200;
 const LONGEST_PATH = 300;
-/** Characters of all commits as JSON: the service takes 1 MiB. */
+/** Maximum characters of all commits as JSON; the service accepts 1 MiB. */
 const MOST_TEXT = 700_000;
-/** Bytes of git's answer; the rest is not read. */
 const MOST_BYTES = 16 * 1024 * 1024;
 const PATIENCE_MS = 60_000;
 const HASH = /^[0-9a-f]{40,64}$/;
 
-/** The commits of the repository that the directory lies in. @throws PackagerFailure naming the mend */
+/**
+ * Reads the commits of the repository around the directory.
+ * @throws PackagerFailure that names the fix
+ */
 export async function commitsOf(range: string, directory: string): Promise<GitCommits> {
   const heads = await log(range, directory, ['--format=%H%x00%an%x00%aI%x00%s']);
   const files = await log(range, directory, ['--format=%H', '--name-only']);
@@ -60,7 +62,7 @@ function commitsIn(text: string): GitCommit[] {
   return commits;
 }
 
-/** Each hash is followed by its files, the first of them behind a line feed; the hashes are known. */
+/** Assigns files to commits: each hash is followed by its files, the first after a line feed. */
 function filesInto(commits: readonly GitCommit[], text: string): void {
   let next = 0;
   let at: GitCommit | undefined;
@@ -71,7 +73,6 @@ function filesInto(commits: readonly GitCommit[], text: string): void {
   }
 }
 
-/** The newest that fit; older ones lose their files first. */
 function withinSize(commits: readonly GitCommit[]): GitCommit[] {
   let room = MOST_TEXT;
   const kept: GitCommit[] = [];

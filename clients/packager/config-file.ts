@@ -1,4 +1,4 @@
-/** `packager.json` (contract 90, packager): what does not change from release to release. */
+/** `packager.json` (contract 90, packager): settings shared by all releases. */
 import { dirname, resolve } from 'node:path';
 import { normalizeGlob, findUnsupportedGlob } from '../../lib/formats/globs.js';
 import { readFound, readNamed, UntrustedFile } from '../../lib/files/trusted-file.js';
@@ -11,15 +11,13 @@ export interface PackagerConfig {
   publishDir?: string;
   /** A file name in the publish directory: `App.dll`. */
   mainAssembly?: string;
-  /** Path in the package of the program that is started. */
   entry?: string;
   excludePatterns?: string[];
   preservePatterns?: string[];
   notesFile?: string;
   server?: string;
-  /** Name of the environment variable with the token. */
   tokenEnv?: string;
-  /** Where the archive is kept: a directory, or a file that ends with `.tar.gz`. */
+  /** Where the archive is stored: a directory, or a file that ends with `.tar.gz`. */
   output?: string;
 }
 
@@ -39,9 +37,9 @@ const PATHS = ['publishDir', 'notesFile', 'output'] as const;
 const GLOBS = ['excludePatterns', 'preservePatterns'] as const;
 
 /**
- * Reads the file; its paths are relative to the folder that it lies in.
- * It names the server that gets the token: one that lies in the working folder by chance must not be a stranger's.
- * @param named false: nothing is missing where there is no such file
+ * Reads the file; its paths are relative to its folder. It names the server that receives the
+ * token, so it must not belong to another user.
+ * @param named false allows a missing file
  */
 export async function readConfig(file: string, named: boolean): Promise<PackagerConfig> {
   const read = named ? readNamed : readFound;

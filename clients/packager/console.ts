@@ -1,12 +1,9 @@
-/** What the packager prints: results on stdout, warnings and progress on stderr. */
 import { printable } from '../../lib/text/printable.js';
 
 const BAR = 30;
 const EVERY_MS = 100;
 
-/** A stream of the process, or what stands for one. */
 export interface ConsoleStream {
-  /** A terminal. */
   readonly isTTY?: boolean;
   write(text: string): unknown;
 }
@@ -36,12 +33,10 @@ export class Console {
     if (!this.json) this.err.write(`${printable(text, 2_000)}\n`);
   }
 
-  /** The one object of `--json`. */
   result(value: object): void {
     if (this.json) this.out.write(`${JSON.stringify(value)}\n`);
   }
 
-  /** A bar that draws over itself, on a terminal alone. */
   progress(what: string, done: number, total: number): void {
     if (this.json || !this.err.isTTY) return;
     const now = Date.now();
@@ -61,7 +56,6 @@ export class Console {
   }
 }
 
-/** `1.5 MB`, in powers of 1000. */
 export function sizeText(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB'];
   let value = bytes;

@@ -1,8 +1,6 @@
-/** Files that look like credentials: a package is read by many, and a key in it is lost (interface, packager). */
 import { createGlobMatcher } from '../../lib/formats/globs.js';
 import { beginningOf, type PublishFile } from './publish-files.js';
 
-/** By their names, in lower case. */
 const NAMES = createGlobMatcher(
   [
     '.env',
@@ -31,13 +29,13 @@ const NAMES = createGlobMatcher(
     'service-account*.json',
   ].flatMap((name) => [name, `**/${name}`]),
 );
-/** Templates without values. */
 const TEMPLATES = /(^|[./_-])(example|sample|template|dist)([./_-]|$)/;
 
-/** A directory of version control: whatever was ever committed is in it, and often an address with a password. */
+/**
+ * Version control directories contain everything ever committed, and often a URL with a password.
+ */
 const HISTORY = /^(?:.*\/)?(?:\.(?:git|hg|svn|bzr|jj)|_darcs|CVS)(?=\/)/i;
 
-/** What is looked at of each file. */
 const LOOKED_AT_BYTES = 256 * 1024;
 const CONTENTS: readonly [what: string, pattern: RegExp][] = [
   ['a private key', /-----BEGIN (?:[A-Z]{2,12} ){0,3}PRIVATE KEY-----\s/],
@@ -51,14 +49,16 @@ const CONTENTS: readonly [what: string, pattern: RegExp][] = [
   ['a key of Google', /\bAIza[\w-]{35}/],
   ['a password in an address', /\b[a-z][a-z0-9+]{1,20}:\/\/[^\s:/@"'<>]{1,60}:[^\s:/@"'<>${}]{3,60}@/i],
 ];
-/** A connection string or a setting (`MYSQL_ROOT_PASSWORD: x`) with a value that no template has. */
+/**
+ * A connection string or setting (`MYSQL_ROOT_PASSWORD: x`) with a value that is not a placeholder.
+ */
 const PASSWORD = /(?:password|passwd|pwd|secret|api_?key)["']?[ \t]{0,8}[:=][ \t]{0,8}["']?([^\s"';,<>${}%]{6,100})/gi;
 const PLACEHOLDER =
   /^(changeme|change-me|todo|your[-_].*|x{3,}|\*{3,}|example.*|placeholder|null|none|false|true|undefined|string|password|secret|process\.env.*)$/i;
-/** Source code names passwords without holding one. */
+/** Source code mentions passwords without containing one. */
 const SETTINGS = /\.(json|ya?ml|config|ini|env|toml|properties|xml|conf|cfg)$|(^|\/)\.env/;
 
-/** One sentence for each suspicious file: its path, and what was seen, never the value. */
+/** Returns one sentence per suspicious file: its path and what was found, never the value. */
 export async function credentialWarnings(
   files: readonly PublishFile[],
   preserved: (path: string) => boolean,
@@ -86,7 +86,7 @@ export async function credentialWarnings(
 const named = (path: string): boolean => NAMES(path.toLowerCase()) && !TEMPLATES.test(path.toLowerCase());
 
 function held(path: string, bytes: Buffer): string | null {
-  // Programs hold the beginnings of keys to know them by.
+  // Binaries may contain key prefixes in order to recognize keys.
   if (bytes.includes(0)) return null;
   const text = bytes.toString('latin1');
   for (const [what, pattern] of CONTENTS) if (pattern.test(text)) return `seems to hold ${what}`;

@@ -1,19 +1,18 @@
-/** How the packager ends (contract 90, packager). */
+/** Exit codes of the packager (contract 90, packager). */
 export const EXIT = {
   done: 0,
   error: 1,
-  /** `latest.json` cannot be read, or the service refused it. */
+  /** `latest.json` cannot be read, or the service rejected the request. */
   latest: 2,
   versionMismatch: 3,
-  /** The package breaks a rule, or the service refused it. */
+  /** The package breaks a rule, or the service rejected it. */
   refused: 4,
-  /** Wrong usage: an option is missing, unknown or has a wrong value. */
   usage: 64,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** What ends the packager: one sentence that names the mend, and the code of its exit. */
+/** Ends the packager with an exit code and one sentence that names the fix. */
 export class PackagerFailure extends Error {
   override name = 'PackagerFailure';
   constructor(

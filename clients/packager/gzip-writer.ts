@@ -1,6 +1,6 @@
 /**
- * A gzip file of one member with fixed header fields: the same bytes for the same content. Compressed in JavaScript,
- * since node's own compressor gives other bytes with other versions of node and on other processors.
+ * Writes a reproducible gzip file. Compressed in JavaScript, because Node's output differs between
+ * versions and processors.
  */
 import { Deflate } from 'pako';
 

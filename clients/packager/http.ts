@@ -1,6 +1,6 @@
 /**
- * One request to the service, with a body that is streamed. No redirect is followed: it would take the token elsewhere.
- * Proxies come from the environment (HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY).
+ * Sends one request with a streamed body. Redirects are not followed, because they could leak the
+ * token. Proxies come from the environment.
  */
 import { sendRequest } from '../../lib/http/send-request.js';
 
@@ -8,7 +8,7 @@ export interface OutgoingRequest {
   method: 'GET' | 'POST';
   headers: Readonly<Record<string, string>>;
   body?: AsyncIterable<Uint8Array>;
-  /** Until the answer begins, counted from the last byte that was sent. */
+  /** Time limit until the response begins, counted from the last byte sent. */
   answerMs: number;
 }
 
@@ -18,11 +18,11 @@ export interface HttpAnswer {
   text: string;
 }
 
-/** A history with tens of thousands of releases has a few megabytes. */
+/** A history with tens of thousands of releases has several megabytes. */
 const MAX_ANSWER_BYTES = 64 * 1024 ** 2;
 const BODY_MS = 60_000;
 
-/** @throws Error when no whole answer came */
+/** @throws Error without a complete response */
 export async function send(url: URL, { method, headers, body, answerMs }: OutgoingRequest): Promise<HttpAnswer> {
   const answer = await sendRequest(url, {
     method,

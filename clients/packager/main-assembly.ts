@@ -1,6 +1,4 @@
-/**
- * What the build says of itself: its version, how it is started, and the runtime that it needs (contract 90, packager).
- */
+/** Detects a build's version, entry program and required runtime (contract 90, packager). */
 import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Runtime } from '../../lib/formats/manifest.js';
@@ -8,19 +6,16 @@ import { EXIT, PackagerFailure } from './failure.js';
 import { peVersion, plainVersion } from './pe-version.js';
 
 export interface MainAssembly {
-  /** Null: the build states none. */
   version: string | null;
-  /** The file that the version was read from. */
   source: string | null;
-  /** The program that is started, as a path in the package; null: unknown. */
   entry: string | null;
   runtime: Runtime | null;
 }
 
 /**
- * @param name the main assembly, a file name in the directory; null: the one that a `.runtimeconfig.json` belongs to,
- *   else what package.json says
- * @throws PackagerFailure when a named assembly is not there
+ * @param name the main assembly, a file name in the directory; null for the one of a
+ *   `.runtimeconfig.json`, else package.json
+ * @throws PackagerFailure when a named assembly is missing
  */
 export async function mainAssembly(dir: string, name: string | null): Promise<MainAssembly> {
   const names = await readdir(dir);
@@ -36,7 +31,6 @@ export async function mainAssembly(dir: string, name: string | null): Promise<Ma
   };
 }
 
-/** The one application of .NET in a build output. */
 function onlyApplication(names: readonly string[]): string | null {
   const found = names.filter((name) => name.endsWith('.runtimeconfig.json'));
   return found.length === 1 ? (found[0]?.slice(0, -'.runtimeconfig.json'.length) ?? null) : null;
@@ -63,7 +57,6 @@ async function versionOf(
   return { version, source: version === null ? null : 'package.json' };
 }
 
-/** `libraries` names the project itself as `App/1.2.3`. */
 function depsVersion(deps: Record<string, unknown> | null, stem: string): string | null {
   const libraries = deps?.['libraries'];
   if (!isRecord(libraries)) return null;
@@ -71,7 +64,6 @@ function depsVersion(deps: Record<string, unknown> | null, stem: string): string
   return key === undefined ? null : plainVersion(key.slice(stem.length + 1));
 }
 
-/** The framework that has to be installed; null: the build brings its own. */
 async function runtimeOf(file: string): Promise<Runtime | null> {
   const options = (await readJson(file))?.['runtimeOptions'];
   if (!isRecord(options)) return null;
@@ -81,7 +73,7 @@ async function runtimeOf(file: string): Promise<Runtime | null> {
   return typeof name === 'string' && typeof version === 'string' ? { name, version } : null;
 }
 
-/** Null: there is none, or it is no JSON object. */
+/** @returns null when the file is missing or not a JSON object */
 async function readJson(file: string): Promise<Record<string, unknown> | null> {
   const there = await access(file).then(
     () => true,

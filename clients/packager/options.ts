@@ -1,4 +1,7 @@
-/** Options of the command, over `packager.json`, over the environment (contract 90, packager). */
+/**
+ * Options of the command override `packager.json`, which overrides the environment (contract 90,
+ * packager).
+ */
 import { readFile } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -39,10 +42,8 @@ Exit codes: 0 done, 1 error, 2 latest.json cannot be read, 3 versions differ, 4 
 
 export interface PackagerSettings {
   project: string;
-  /** Null: that of the main assembly. */
   version: string | null;
   channel: string;
-  /** Null: to be derived. */
   platform: Platform | null;
   publishDir: string;
   mainAssembly: string | null;
@@ -51,17 +52,15 @@ export interface PackagerSettings {
   exclude: string[];
   preserve: string[];
   notes: string | null;
-  /** A range of git; null: none is told. */
   commits: string | null;
   build: string | null;
   minVersion: string | null;
   mandatory: boolean;
   rolloutPercent: number | null;
-  /** Null only in a dry run: nothing is asked. */
+  /** Null only in a dry run, which sends no requests. */
   server: { url: URL; token: string } | null;
   output: string | null;
   configFile: string;
-  /** Warnings of credentials refuse the package. */
   strict: boolean;
   dryRun: boolean;
   json: boolean;
@@ -95,7 +94,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const fail = (message: string): PackagerFailure => new PackagerFailure(EXIT.usage, message);
 
-/** Null: help was asked for. @throws PackagerFailure naming the option */
+/**
+ * @returns null when help was requested
+ * @throws PackagerFailure that names the option
+ */
 export async function readSettings(argv: readonly string[], env: Environment): Promise<PackagerSettings | null> {
   const given = parse(argv);
   if (given.help === true) return null;
@@ -187,7 +189,7 @@ async function notes(text: string | undefined, file: string | undefined): Promis
 const output = (path: string | undefined): string | null =>
   path === undefined ? null : isAbsolute(path) ? path : resolve(path);
 
-/** @param variable that holds the token */
+/** @param variable environment variable with the token */
 async function server(
   address: string | undefined,
   variable: string,

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * `packager`: packs a build, checks it by the rules of the service, and publishes it (contract 90, packager;
+ * Entry point of `packager`, which packs, validates and publishes a build (contract 90, packager;
  * docs/packager.md).
  */
 import { run } from './run.js';

@@ -1,4 +1,4 @@
-/** The packager's way from a build output to a release (contract 90, packager). */
+/** Packs and publishes a build output (contract 90, packager). */
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { platformOfPath, publishFiles, type PublishFile, unmatchedPatterns } fro
 import { unwritable } from './unwritable.js';
 import { UpdateService, type ListedRelease, type ReleaseToPublish } from './service.js';
 
-/** GNU tar warns of times before 1980. */
+/** GNU tar warns about times before 1980. */
 const DEFAULT_MTIME_S = 315_532_800;
 
 export interface PackagingResult {
@@ -28,16 +28,12 @@ export interface PackagingResult {
   unpacked_size: number;
   package_size: number;
   package_sha256: string;
-  /** Where the archive is kept; null: it is not. */
   archive: string | null;
   warnings: string[];
-  /** How many of the range of `--commits`; null: none was given. */
   commits: number | null;
-  /** What the service answered; null: nothing was published. */
   published: Record<string, unknown> | null;
 }
 
-/** @throws PackagerFailure with the code of the exit */
 export async function runPackager(
   settings: PackagerSettings,
   console: Console,
@@ -55,7 +51,7 @@ export async function runPackager(
   const platform = settings.platform ?? derivedPlatform(settings.publishDir, warn);
   const { project, channel } = settings;
 
-  // Before anything is packed: a range that git does not know is a mistake in the command.
+  // Read before packing, because an unknown range is an error in the command.
   const commits = settings.commits === null ? null : await commitsOf(settings.commits, process.cwd());
   if (commits !== null) console.line(saidOf(commits));
   const service = settings.server && new UpdateService(settings.server.url, settings.server.token);
@@ -152,7 +148,7 @@ async function publish(
   const answer = await service.publish(release, archive, (done, total) => console.progress('Uploading', done, total));
   const word = answer['unchanged'] === true ? 'UNCHANGED' : answer['replaced'] === true ? 'REPLACED' : 'PUBLISHED';
   console.line(`${word}: ${named}, ${answer['signed'] === true ? 'signed' : 'UNSIGNED'}`);
-  // A server from before the refs names ids alone.
+  // Older servers send only ids.
   const closed = answer['closed_refs'] ?? answer['closed_items'];
   if (Array.isArray(closed) && closed.length > 0) console.line(`Closed: ${closed.map(String).join(', ')}`);
   const said = answer['warnings'];
@@ -171,7 +167,7 @@ async function checkDirectory(dir: string): Promise<void> {
   if (!found.isDirectory()) throw new PackagerFailure(EXIT.error, `--publish-dir ${dir} is no directory.`);
 }
 
-/** One time for all entries: the same files give the same package. */
+/** One time for all entries, so that equal files produce equal packages. */
 function mtimeOf(epoch: string | undefined): Date {
   if (epoch === undefined || epoch === '') return new Date(DEFAULT_MTIME_S * 1000);
   if (!/^\d{1,10}$/.test(epoch))
@@ -217,7 +213,7 @@ function olderThanNewest(history: readonly ListedRelease[], version: string, pla
   ];
 }
 
-/** The same bytes again replace nothing: the service answers `unchanged`. */
+/** Equal bytes replace nothing: the service answers `unchanged`. */
 function otherPackage(
   history: readonly ListedRelease[],
   version: string,
@@ -246,7 +242,6 @@ function entryOf(
 const archivePath = (output: string, name: string): string =>
   /\.(tar\.gz|tgz)$/.test(output) ? output : join(output, name);
 
-/** Works on a kept archive's path, or on one in a folder that goes afterwards. */
 async function withFolder<T>(kept: string | null, work: (path: string) => Promise<T>): Promise<T> {
   if (kept !== null) return work(kept);
   const place = join(tmpdir(), 'packager-');

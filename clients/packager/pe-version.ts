@@ -1,6 +1,5 @@
 /**
- * The version that a program or library of Windows states of itself: the version resource of the Portable Executable
- * format. Only its tables are read, however large the program is.
+ * Reads the version resource of Windows programs (Portable Executable). Only its tables are read.
  */
 import { open, type FileHandle } from 'node:fs/promises';
 import { isVersion } from '../../lib/versions.js';
@@ -17,12 +16,12 @@ interface Section {
   offset: number;
 }
 
-/** A file that begins like a program of Windows, and is none whose tables can be read. */
+/** A file that begins like a Windows program but has unreadable tables. */
 class NotReadable extends Error {}
 
 /**
- * The product version, which holds a suffix such as `-beta.1`; else the file version; null: it states none, or is no
- * such file. What follows a `+` names a build of the same version.
+ * Returns the product version, which may have a suffix such as `-beta.1`, else the file version.
+ * Text after `+` is build metadata and is ignored.
  */
 export async function peVersion(file: string): Promise<string | null> {
   const handle = await open(file);
@@ -41,7 +40,7 @@ export async function peVersion(file: string): Promise<string | null> {
   }
 }
 
-/** `1.2.3-beta+5f3a` → `1.2.3-beta`; `v1.2.3` → `1.2.3`; null: no version of ours. */
+/** Normalizes `1.2.3-beta+5f3a` → `1.2.3-beta`, `v1.2.3` → `1.2.3`. */
 export function plainVersion(text: string | undefined): string | null {
   const version = (text ?? '')
     .trim()
@@ -50,7 +49,6 @@ export function plainVersion(text: string | undefined): string | null {
   return isVersion(version) && version !== '0.0.0.0' ? version : null;
 }
 
-/** The bytes of the first version resource; null: there is none. */
 async function versionResource(file: FileHandle): Promise<Buffer | null> {
   const start = await bytesAt(file, 0, 64);
   if (start.toString('latin1', 0, 2) !== 'MZ') return null;
@@ -58,14 +56,13 @@ async function versionResource(file: FileHandle): Promise<Buffer | null> {
   const coff = await bytesAt(file, head, 24);
   if (coff.toString('latin1', 0, 4) !== 'PE\0\0') return null;
   const optional = await bytesAt(file, head + 24, coff.readUInt16LE(20));
-  // The table of directories lies further behind in the header of 64-bit programs.
+  // In 64-bit programs the directory table has a larger offset.
   const directories = optional.readUInt16LE(0) === 0x20b ? 112 : 96;
   const resources = optional.readUInt32LE(directories + RESOURCES * 8);
   if (resources === 0) return null;
   const sections = await sectionsAt(file, head + 24 + optional.length, coff.readUInt16LE(6));
   const at = (address: number, size: number): Promise<Buffer> => bytesAt(file, offsetOf(sections, address), size);
 
-  // Three tables: by kind, by name, by language.
   const kinds = await entries(at, resources, 0);
   const names = await follow(
     at,
@@ -113,7 +110,6 @@ async function sectionsAt(file: FileHandle, offset: number, count: number): Prom
   }));
 }
 
-/** Where in the file lies what is loaded at `address`. */
 function offsetOf(sections: readonly Section[], address: number): number {
   const section = sections.find((section) => address >= section.address && address < section.address + section.size);
   if (section === undefined) throw new NotReadable();

@@ -1,4 +1,3 @@
-/** The files of a build output, as they go into the package. */
 import { isUtf8 } from 'node:buffer';
 import { lstat, open, readdir } from 'node:fs/promises';
 import { join, sep } from 'node:path';
@@ -11,29 +10,21 @@ import { printable } from '../../lib/text/printable.js';
 import { EXIT, PackagerFailure } from './failure.js';
 
 export interface PublishFile {
-  /** In the package, with slashes. */
   path: string;
-  /** On this machine. */
   file: string;
-  /** Bytes. */
   size: number;
   executable: boolean;
 }
 
 export interface PublishRules {
   platform: Platform;
-  /** Globs of what stays out. */
   exclude: readonly string[];
-  /** Files that stay out wherever they lie: the packager's own. */
   own: readonly string[];
 }
 
 export interface FoundFiles {
-  /** By code point. */
   files: PublishFile[];
-  /** Paths that the patterns left out. */
   excluded: string[];
-  /** Paths of files that operating systems put everywhere. */
   junk: string[];
 }
 
@@ -42,8 +33,8 @@ const isJunk = createGlobMatcher(
 );
 
 /**
- * Every file below `root` that is not excluded.
- * @throws PackagerFailure for a path that no package may hold, a link or a device: named, and nothing is packed
+ * Lists every file below `root` that is not excluded.
+ * @throws PackagerFailure for an invalid path, a link or a device; nothing is packed
  */
 export async function publishFiles(root: string, rules: PublishRules): Promise<FoundFiles> {
   const isExcluded = createGlobMatcher(rules.exclude);
@@ -71,7 +62,6 @@ export async function publishFiles(root: string, rules: PublishRules): Promise<F
   return { files: found.toSorted((a, b) => compareCodePoints(a.path, b.path)), excluded, junk };
 }
 
-/** A warning for each pattern that matches no path, with what may have been meant. */
 export function unmatchedPatterns(name: string, patterns: readonly string[], paths: readonly string[]): string[] {
   const anyMatches = (glob: string, among: readonly string[]): boolean => among.some(createGlobMatcher([glob]));
   return patterns
@@ -89,7 +79,7 @@ export function unmatchedPatterns(name: string, patterns: readonly string[], pat
     });
 }
 
-/** Every path that is no directory, links to directories among them. */
+/** Yields every path that is not a directory, including links to directories. */
 async function* walk(root: string, folder: string): AsyncGenerator<string> {
   const at = join(root, ...folder.split('/'));
   const entries = await readdir(at, { withFileTypes: true, encoding: 'buffer' }).catch(
@@ -108,7 +98,6 @@ async function* walk(root: string, folder: string): AsyncGenerator<string> {
 const refused = (path: string, why: string): PackagerFailure =>
   new PackagerFailure(EXIT.refused, `${printable(path, 300)} ${why}.`);
 
-/** How a file begins, up to `count` bytes. */
 export async function beginningOf(file: string, count: number): Promise<Buffer> {
   const handle = await open(file);
   try {
@@ -119,8 +108,5 @@ export async function beginningOf(file: string, count: number): Promise<Buffer> 
   }
 }
 
-/**
- * The platform that a publish path names (`bin/Release/net8.0/win-x64/publish`); null: none, or one that is not ours.
- */
 export const platformOfPath = (path: string, known: (text: string) => boolean): string | null =>
   path.split(sep).findLast(known) ?? null;

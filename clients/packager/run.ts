@@ -1,4 +1,3 @@
-/** One run of the packager: options, packing, exit code. */
 import { printable } from '../../lib/text/printable.js';
 import { Console, type ConsoleStream } from './console.js';
 import { EXIT, PackagerFailure } from './failure.js';
@@ -16,7 +15,7 @@ const NAMES = {
 
 /**
  * @param argv without node and the script
- * @param terminal where it prints
+ * @param terminal output streams
  * @returns the exit code
  */
 export async function run(
@@ -45,5 +44,5 @@ export async function run(
   }
 }
 
-/** A file that cannot be read, a disk that is full: the system's own sentence names what. */
+/** For example an unreadable file or a full disk; the system's message names it. */
 const unexpected = (error: unknown): string => (error instanceof Error ? `${error.message}.` : String(error));

@@ -1,4 +1,4 @@
-/** The update service as the packager needs it (contract 40: latest.json, publishing). */
+/** Client of the update service (contract 40: latest.json, publishing). */
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
@@ -31,9 +31,8 @@ export interface ReleaseToPublish {
 
 const READ_BYTES = 256 * 1024;
 const ANSWER_MS = 60_000;
-/** The service reads and hashes a large package before it answers. */
+/** The service reads and hashes a large package before it responds. */
 const PUBLISH_ANSWER_MS = 15 * 60_000;
-/** Headers have to be small: servers and proxies take 8 KiB of all of them. */
 const MAX_HEADER_CHARACTERS = 4_096;
 
 export class UpdateService {
@@ -43,8 +42,8 @@ export class UpdateService {
   ) {}
 
   /**
-   * The history of a channel.
-   * @throws PackagerFailure exit 2: a release must never be published over a history that nobody could read
+   * Reads the history of a channel.
+   * @throws PackagerFailure exit 2: a release must not be published without a readable history
    */
   async history(product: string, channel: string): Promise<ListedRelease[]> {
     const answer = await this.#ask(EXIT.latest, this.#url('latest.json', { product, channel }), {
@@ -61,8 +60,9 @@ export class UpdateService {
   }
 
   /**
-   * Sends the package. Answers what the service said.
-   * @throws PackagerFailure exit 4 when it refused, 1 when it could not be asked
+   * Sends the package.
+   * @returns the service's response
+   * @throws PackagerFailure exit 4 when it was rejected, 1 when the service could not be reached
    */
   async publish(
     release: ReleaseToPublish,
@@ -103,7 +103,10 @@ export class UpdateService {
     throw new PackagerFailure(exit, `Not published: ${refusalOf(answer)}`);
   }
 
-  /** Tells the commits of a version that is published. @throws PackagerFailure: they are not told */
+  /**
+   * Reports the commits of a published version.
+   * @throws PackagerFailure when they were not stored
+   */
   async tellCommits({ product, version, channel }: ReleaseToPublish, commits: GitCommits): Promise<void> {
     const answer = await this.#ask(EXIT.error, this.#url('commits', {}), {
       method: 'POST',
@@ -131,7 +134,7 @@ export class UpdateService {
   }
 }
 
-/** The package alone where notes and patterns are small enough for headers, else in parts. */
+/** Sends only the package when notes and patterns fit into headers, else a multipart body. */
 function bodyOf(
   { notes, meta }: ReleaseToPublish,
   archive: ArchiveFile,
@@ -170,7 +173,6 @@ function bodyOf(
   };
 }
 
-/** What a refusal says, in one line: the envelope's code, message and fields. */
 function refusalOf({ status, location, text }: HttpAnswer): string {
   if (location !== null) return `${status}, a redirect to ${printable(location, 200)}; give that address as --server.`;
   const error = record(text)?.['error'];

@@ -1,4 +1,4 @@
-/** The files of a package as a tar, the same bytes for the same files (contract 90, packager). */
+/** Writes a reproducible tar of a package's files (contract 90, packager). */
 import { createReadStream } from 'node:fs';
 import { Header } from 'tar/header';
 import { Pax } from 'tar/pax';
@@ -17,7 +17,7 @@ export async function* tarOf(files: readonly PublishFile[], mtime: Date): AsyncG
   for (const file of files) {
     yield await headersOf(file, mtime);
     let read = 0;
-    // Memory for what there is to read, and a byte that tells that the file has grown.
+    // Buffers the size plus one byte, which detects that the file has grown.
     const highWaterMark = Math.min(READ_BYTES, file.size + 1);
     for await (const piece of createReadStream(file.file, { highWaterMark }) as AsyncIterable<Buffer>) {
       read += piece.length;
@@ -30,7 +30,7 @@ export async function* tarOf(files: readonly PublishFile[], mtime: Date): AsyncG
   yield Buffer.alloc(2 * BLOCK_BYTES);
 }
 
-/** A pax header comes before an entry whose path the header of the entry cannot hold as it is. */
+/** A pax header precedes an entry whose path does not fit into its header. */
 async function headersOf({ path, file, size, executable }: PublishFile, mtime: Date): Promise<Buffer> {
   const mode = executable || isProgram(await beginningOf(file, 4)) ? 0o755 : 0o644;
   const header = new Header({ path, size, mode, uid: 0, gid: 0, mtime, type: 'File' });
@@ -39,7 +39,10 @@ async function headersOf({ path, file, size, executable }: PublishFile, mtime: D
   return needsPax ? Buffer.concat([new Pax({ path, mtime, uid: 0, gid: 0 }).encode(), block]) : block;
 }
 
-/** An ELF program, or a script that names its interpreter: systems without an x bit build for those that have one. */
+/**
+ * Detects ELF programs and scripts with an interpreter line, because systems without an x bit also
+ * build for others.
+ */
 const isProgram = (start: Buffer): boolean =>
   start.toString('latin1') === '\x7fELF' || start.toString('latin1', 0, 2) === '#!';
 

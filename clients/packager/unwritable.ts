@@ -1,4 +1,3 @@
-/** A place that takes no archive: a disk that is full or read-only, a folder of another user, or none. */
 import { dirname } from 'node:path';
 import { EXIT, PackagerFailure } from './failure.js';
 
@@ -14,8 +13,9 @@ const WHY: Readonly<Record<string, string>> = {
 };
 
 /**
- * The system names no file where a write fails, and another one where the folder cannot be made.
- * @param path of the archive @returns every other error as it is
+ * Adds the archive's path, because the system's error names no file or another one.
+ * @param path of the archive
+ * @returns other errors unchanged
  */
 export function unwritable(error: unknown, path: string): unknown {
   const why = WHY[(error as NodeJS.ErrnoException).code ?? ''];

@@ -1,8 +1,7 @@
-/** The bytes of a version resource: fixed numbers, and texts by language (VS_VERSIONINFO of Windows). */
+/** Parses a version resource (VS_VERSIONINFO of Windows): fixed numbers, and texts by language. */
 
 interface Block {
   key: string;
-  /** Where its value begins, and where the block ends. */
   value: number;
   end: number;
 }
@@ -11,8 +10,8 @@ const FIXED_SIGNATURE = 0xfeef04bd;
 const MAX_BLOCKS = 1_000;
 
 /**
- * What it states, in the order of trust: product versions, file versions, the fixed file version.
- * @throws RangeError when it ends too early
+ * Lists versions by reliability: product versions, file versions, the fixed file version.
+ * @throws RangeError for truncated bytes
  */
 export function versionStrings(bytes: Buffer): string[] {
   const root = blockAt(bytes, 0);
@@ -43,7 +42,6 @@ function blocks(bytes: Buffer, start: number, end: number): Block[] {
   return found;
 }
 
-/** Length, length of the value, kind, then the key in UTF-16 with a zero at its end. */
 function blockAt(bytes: Buffer, at: number): Block {
   const end = at + bytes.readUInt16LE(at);
   let stop = at + 6;

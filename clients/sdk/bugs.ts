@@ -1,9 +1,9 @@
-/** Bugs and feature requests that people report in an application (contract 20, endpoints). */
+/** Reports bugs and feature requests from an application (contract 20, endpoints). */
 import type { Context } from './context.js';
 import { randomId } from './runtime.js';
 import { judge, outcomeOf, type ServiceProblem } from './verdict.js';
 
-/** Contract 20's fields; `project` is the client's. */
+/** Fields of contract 20; `project` is set by the client. */
 export interface BugReport {
   title: string;
   type?: 'bug' | 'feature';
@@ -14,7 +14,7 @@ export interface BugReport {
   error_level?: 'fatal' | 'error' | 'warning';
   severity?: 'critical' | 'high' | 'medium' | 'low';
   environment?: string;
-  /** The same one again makes no second item. Default: a random one. */
+  /** Repeating the same value creates no second item. Default: a random one. */
   client_ref?: string;
   repo_url?: string;
   commit_sha?: string;
@@ -27,7 +27,7 @@ export interface BugReport {
 
 export interface BugReported {
   reported: boolean;
-  /** To report the same again after a transient failure. */
+  /** Use it to repeat the report after a transient failure. */
   clientRef: string;
   isTransient: boolean;
   unauthorized: boolean;

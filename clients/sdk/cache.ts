@@ -1,11 +1,8 @@
 /**
- * `<cacheDir>/aos-cache.json` (contract 90, SDK): the last answers, for the time without the server. Schema 3 is
- * written, schema 2 read as well; everything else is a miss and never an exception. Written whole or not at all, so
- * that processes which share a folder never read half a file, and one after the other, so that none takes back what
- * another has kept.
- *
- * The newest answer about a license lies flat, where clients before `others` look for the only one; those about other
- * keys and machines follow it. Such a client drops them when it writes, which costs their grace and nothing else.
+ * `<cacheDir>/aos-cache.json` (contract 90, SDK): the last answers, used while the server is
+ * unreachable. Writes schema 3 and also reads schema 2; everything else is a cache miss. Atomic,
+ * serialized writes let processes share a folder. The newest license answer is stored flat for
+ * clients that predate `others`.
  */
 import { keyChainOf, type KeyChain } from './key-chain.js';
 import { isLicenseStatus, type LicenseStatus } from '../../lib/formats/license-status.js';
@@ -16,14 +13,14 @@ export interface CachedLicense {
   key_sha256: string;
   /** By this machine's clock. */
   checked_at: string;
-  /** By the server's clock; null: a client wrote it that kept no such time. */
+  /** By the server's clock; null when an older client wrote it. */
   answered_at: string | null;
   cache_ttl_hours: number;
   expires_at: string | null;
   machine_id: string | null;
-  /** As the server signed it, where a public key was known. */
+  /** As signed by the server, when a public key was known. */
   answer: Record<string, unknown> | null;
-  /** Written by a client of schema 2, which knew neither machines nor signatures. */
+  /** Written by a client of schema 2, without machines and signatures. */
   legacy: boolean;
 }
 
@@ -36,16 +33,16 @@ export interface CachedUpdate {
 }
 
 export interface CacheState {
-  /** Of each key and machine one, the newest first. */
+  /** One per key and machine, newest first. */
   licenses: readonly CachedLicense[];
   update: CachedUpdate | null;
-  /** Not verified: see trust.ts. */
+  /** Not verified; see trust.ts. */
   keyChain: KeyChain | null;
   /** The latest time that this machine's clock has shown, in milliseconds. */
   highestSeen: number;
 }
 
-/** Of an answer, by this machine's clock, in milliseconds since 1970. */
+/** Times of an answer by this machine's clock, in milliseconds since 1970. */
 interface Asked {
   askedAt: number;
   highestSeen: number;
@@ -53,7 +50,7 @@ interface Asked {
 
 const NAME = 'aos-cache.json';
 const LONGEST = 4 * 1024 * 1024;
-/** More answers about licenses are not kept. */
+/** Maximum cached license answers. */
 const MAX_LICENSES = 8;
 const MISS: CacheState = { licenses: [], update: null, keyChain: null, highestSeen: 0 };
 
@@ -78,14 +75,14 @@ export class Cache {
   }
 
   /**
-   * Replaces what `change` names of what is kept by then; null: nothing. A folder that cannot be written to costs the
-   * cache and nothing else.
+   * Replaces the members that `change` returns; null changes nothing. A write failure only disables
+   * caching.
    */
   async write(change: (kept: CacheState) => Partial<CacheState> | null): Promise<void> {
     await this.store.exclusively(NAME, () => this.#put(change(this.read())));
   }
 
-  /** @returns false where nothing was kept */
+  /** @returns false when nothing was stored */
   #put(change: Partial<CacheState> | null): boolean {
     if (change === null) return true;
     const { licenses, update, keyChain: key_chain, highestSeen } = { ...this.read(), ...change };
@@ -103,12 +100,12 @@ export class Cache {
     return text.length <= LONGEST && this.store.put(NAME, text);
   }
 
-  /** A time that this machine's clock showed. */
+  /** Records a time shown by this machine's clock. */
   noteTime(at: number): Promise<void> {
     return this.write(({ highestSeen }) => (at > highestSeen ? { highestSeen: at } : null));
   }
 
-  /** The answer about this key on this machine; null: none is kept. */
+  /** Returns the answer for this key and machine; null without one. */
   license(keySha256: string, machineId: string | null): CachedLicense | null {
     const wanted = (it: CachedLicense): boolean =>
       it.key_sha256 === keySha256 && (it.legacy || it.machine_id === machineId);
@@ -116,10 +113,12 @@ export class Cache {
   }
 
   /**
-   * Keeps an answer in the place of the earlier one about the same key and machine. Where there are too many, refusals
-   * go before what is active, else mistyped keys would take the good one's place; then the oldest. A refusal that
-   * cannot be kept, as on a full disk, takes the cache away where that says otherwise: nobody goes on by it.
-   * @param askedAt when the question was sent, and `highestSeen` when this is kept, by this machine's clock
+   * Stores an answer and replaces the earlier one for the same key and machine. When full,
+   * rejections are evicted before active answers, so that mistyped keys do not displace a valid
+   * one; then the oldest. If a rejection cannot be stored, a contradicting cache is deleted, so
+   * that it grants nothing.
+   * @param askedAt when the request was sent, and `highestSeen` the time of storing, by this
+   *   machine's clock
    */
   async writeLicense(license: CachedLicense, { askedAt, highestSeen }: Asked): Promise<void> {
     const { key_sha256, machine_id } = license;
@@ -150,8 +149,8 @@ export class Cache {
 }
 
 /**
- * Another process, or another call, asked while this question was under way, and the server answered it later. A time
- * that lies ahead was written before the clock was put back, and says nothing.
+ * Returns true when a concurrent request was answered later by the server. A future time was
+ * written before the clock moved backwards and is ignored.
  */
 function isNewer(
   kept: CachedLicense,
@@ -163,7 +162,7 @@ function isNewer(
   return Date.parse(kept.answered_at) > Date.parse(answered);
 }
 
-/** Of each key and machine the first. */
+/** Keeps the first answer for each key and machine. */
 function licensesOf(list: readonly unknown[]): CachedLicense[] {
   const found = new Map<string, CachedLicense>();
   for (const license of list.slice(0, MAX_LICENSES).map(licenseOf)) {

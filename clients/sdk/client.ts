@@ -1,6 +1,6 @@
 /**
- * The client of one project (contract 90, SDK). Unasked it sends only what an earlier run has queued, in the
- * background.
+ * The client of one project (contract 90, SDK). Without calls it only sends reports queued by an
+ * earlier run, in the background.
  */
 import type { Platform } from '../../lib/formats/platform.js';
 import { reportBug, type BugReport, type BugReported } from './bugs.js';
@@ -26,7 +26,7 @@ import {
 import { provisionToken, type ProvisionedToken, type TokenRequest } from './token.js';
 import { checkForUpdate, type UpdateCheck } from './update.js';
 
-/** What a client does wherever it runs. */
+/** Client features available in every environment. */
 export class CommonClient {
   readonly #context: Context;
   readonly #sender: ReportSender;
@@ -37,17 +37,17 @@ export class CommonClient {
     this.#context = context;
     const queue = new Queue(context.host.queued);
     this.#sender = new ReportSender(context, queue);
-    // What an earlier run could not send.
+    // Sends what an earlier run could not.
     if (queue.names().length > 0) this.#sender.schedule();
   }
 
-  /** What this machine is called in update checks and licenses. */
+  /** Returns the id of this machine in update checks and licenses. */
   machineId(): Promise<string> {
     return this.#context.machineId();
   }
 
   /**
-   * Whether there is a newer release. Rejects only when `signal` aborts.
+   * Checks for a newer release. Rejects only when `signal` aborts.
    * @param platform default: this machine's
    */
   checkForUpdate(
@@ -59,41 +59,46 @@ export class CommonClient {
     return checkForUpdate(this.#context, currentVersion, channel, platform, signal);
   }
 
-  /** Whether a license key is good for this project, on this machine. Rejects only when `signal` aborts. */
+  /** Validates a license key for this project and machine. Rejects only when `signal` aborts. */
   validateLicense(key: string, question?: LicenseQuestion, signal?: AbortSignal): Promise<LicenseCheck> {
     return validateLicense(this.#context, key, question, signal);
   }
 
-  /** Verifies a `.lic` for this project and machine, without the server. `licensePublicKey` must be given. */
+  /**
+   * Verifies a `.lic` for this project and machine without the server. Requires `licensePublicKey`.
+   */
   loadLicenseFile(pathOrText: string): Promise<LoadedLicenseFile> {
     return loadLicenseFile(this.#context, pathOrText);
   }
 
   /**
-   * Who uses the application from now on: every report names them, unless it names its own `user`. Null: nobody.
-   * @throws TypeError for an id that is neither a text that is not empty nor a number
+   * Sets the user that later reports name unless they have their own `user`; null for none.
+   * @throws TypeError for an id that is neither a non-empty text nor a number
    */
   setUser(user: { readonly id: string | number } | null): void {
     if (user !== null && !isUserId(user?.id)) throw new TypeError('user must be {id} with a text or a number, or null');
     this.#user = user === null ? null : { id: user.id };
   }
 
-  /** Reports an error by contract 21's fields: to disk first, then to the server. Never rejects. */
+  /**
+   * Reports an error with the fields of contract 21: writes it to disk, then sends it. Never
+   * rejects.
+   */
   reportError(report: ErrorReportFields): Promise<Reported> {
     return this.#sender.report(this.#prepared(report));
   }
 
-  /** Reports whatever was thrown. Never rejects. */
+  /** Reports a thrown value. Never rejects. */
   captureException(error: unknown, fields?: Partial<ErrorReportFields>): Promise<Reported> {
-    // As a listener it is called with more than an error: with a text, a promise, a number.
+    // As a listener it may receive other values: a text, a promise, a number.
     const given = typeof fields === 'object' ? fields : {};
     return this.reportError({ ...reportOf(error, this.#context.host.show), ...given });
   }
 
   /**
-   * Reports as `fatal` what nobody catches. The program goes on or ends as it would without it; the report is kept by
-   * then, and the next start sends it.
-   * @returns a function that takes the handler away
+   * Reports uncaught errors as `fatal` without changing whether the program continues. The report
+   * is written immediately, and the next start sends it.
+   * @returns a function that removes the handler
    */
   installGlobalHandler(fields: Partial<ErrorReportFields> = {}): () => void {
     const { host } = this.#context;
@@ -102,31 +107,34 @@ export class CommonClient {
     );
   }
 
-  /** Sends the reports that wait. Answers how many still wait. Never rejects. */
+  /** Sends queued reports and returns how many remain. Never rejects. */
   flush(): Promise<number> {
     return this.#sender.flush();
   }
 
-  /** One heartbeat. Never rejects. */
+  /** Sends one heartbeat. Never rejects. */
   heartbeat(beat: Heartbeat): Promise<Beat> {
     return heartbeat(this.#context, beat);
   }
 
   /**
-   * A heartbeat now and every `interval` seconds, with self-checks and the process's own figures. Never keeps the
-   * process alive.
-   * @throws TypeError for an interval that is none
+   * Sends a heartbeat now and every `interval` seconds, with self-checks and process metrics. Never
+   * keeps the process alive.
+   * @throws TypeError for an invalid interval
    */
   startHeartbeat(options: HeartbeatTimer): RunningHeartbeat {
     return startHeartbeat(this.#context, options);
   }
 
-  /** Makes a bug or a feature request. Rejects only when `signal` aborts. */
+  /** Creates a bug or feature request. Rejects only when `signal` aborts. */
   reportBug(report: BugReport, signal?: AbortSignal): Promise<BugReported> {
     return reportBug(this.#context, report, signal);
   }
 
-  /** A sub-token; the client's token must be a master token. Rejects only when `signal` aborts. */
+  /**
+   * Creates a sub-token; the client's token must be a master token. Rejects only when `signal`
+   * aborts.
+   */
   provisionToken(request: TokenRequest, signal?: AbortSignal): Promise<ProvisionedToken> {
     return provisionToken(this.#context, request, signal);
   }
@@ -139,7 +147,7 @@ export class CommonClient {
 
 const isUserId = (id: unknown): boolean => (typeof id === 'string' && id !== '') || Number.isFinite(id);
 
-/** Methods are handed on as callbacks, where they have no `this`; those of classes below are bound as well. */
+/** Binds methods that are passed as callbacks without `this`, including those of subclasses. */
 function bindMethods(client: object): void {
   for (let it: unknown = Object.getPrototypeOf(client); it instanceof Object && it !== Object.prototype;) {
     for (const name of Object.getOwnPropertyNames(it)) {

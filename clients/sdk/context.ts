@@ -1,11 +1,11 @@
-/** What every part of a client shares. */
+/** State shared by all parts of a client. */
 import { Cache } from './cache.js';
 import type { Host, MachineIdentity } from './host.js';
 import { below, type ClientSettings } from './options.js';
 import type { Exchange, ServiceRequest } from './transport.js';
 
 export interface AskOptions extends Pick<ServiceRequest, 'body' | 'signal' | 'background'> {
-  /** Default: none. A credential goes only to the requests that need one. */
+  /** Default: none. Credentials are sent only with requests that need them. */
   token?: string | null;
 }
 
@@ -15,7 +15,7 @@ export interface Context extends Omit<ClientSettings, 'machineId'> {
   /** From the options, else derived once. */
   machine: () => Promise<MachineIdentity>;
   machineId: () => Promise<string>;
-  /** @param path below the server's address, with a query */
+  /** @param path below the server's URL, with a query */
   ask: (method: ServiceRequest['method'], path: string, asking?: AskOptions) => Promise<Exchange>;
 }
 

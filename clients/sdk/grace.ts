@@ -1,10 +1,13 @@
-/** How long a cached answer about a license holds without the server (contract 90, SDK, grace). Pure. */
+/** Grace period of cached license answers without the server (contract 90, SDK, grace). */
 
 const HOUR_MS = 3_600_000;
-/** A clock may be set right by so much. */
+/** Tolerated backwards clock correction. */
 const TOLERANCE_MS = 5 * 60_000;
 
-/** The most that a project can say (contract 15, fields); whatever a file says beyond that was not the service. */
+/**
+ * Maximum of the project setting (contract 15, fields); larger values in a file do not come from
+ * the service.
+ */
 const LONGEST_HOURS = 8_760;
 
 export interface Grace {
@@ -14,9 +17,9 @@ export interface Grace {
   expiresAt: string | null;
 }
 
-/** The clock was set back: a grace period could be had for ever. */
+/** Detects that the clock moved backwards, which could extend a grace period forever. */
 export const isSetBack = (now: number, highestSeen: number): boolean => now < highestSeen - TOLERANCE_MS;
 
-/** Times that cannot be read compare false, so each is asked for what must hold. */
+/** Comparisons are written so that invalid dates yield false. */
 export const isWithinGrace = ({ checkedAt, ttlHours, expiresAt }: Grace, now: number): boolean =>
   now < checkedAt + Math.min(ttlHours, LONGEST_HOURS) * HOUR_MS && (expiresAt === null || now < Date.parse(expiresAt));

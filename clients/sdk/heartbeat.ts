@@ -1,4 +1,7 @@
-/** Heartbeats (contract 30, heartbeat): one by hand, or a timer with self-checks and the process's own figures. */
+/**
+ * Sends heartbeats (contract 30, heartbeat): single ones, or on a timer with self-checks and
+ * process metrics.
+ */
 import type { Context } from './context.js';
 import { letGo } from './runtime.js';
 import { textOf } from './transport.js';
@@ -9,7 +12,7 @@ export interface CheckResult {
   message?: string;
 }
 
-/** Contract 30's fields. */
+/** Fields of contract 30. */
 export interface Heartbeat {
   source: string;
   /** Default: `ok`. */
@@ -26,33 +29,33 @@ export interface Beat {
   sent: boolean;
   isTransient: boolean;
   unauthorized: boolean;
-  /** The monitor's state, as the server answered it. */
+  /** The monitor's state, as returned by the server. */
   state?: string;
   error?: ServiceProblem;
 }
 
-/** Answers or throws; what it throws is the message of a failed check. */
+/** A thrown error is the message of a failed check. */
 export type SelfCheck = () => boolean | CheckResult | Promise<boolean | CheckResult>;
 
 export interface HeartbeatTimer extends Pick<Heartbeat, 'source' | 'app_version' | 'message'> {
   /** Seconds. Default: 60. */
   interval?: number;
   checks?: Readonly<Record<string, SelfCheck>>;
-  /** The application's own figures, asked before each heartbeat. */
+  /** Application metrics, read before each heartbeat. */
   metrics?: () => Readonly<Record<string, number>> | Promise<Readonly<Record<string, number>>>;
-  /** Memory, processor time, delay of the event loop and uptime as well. Default: true. A page has none. */
+  /** Includes memory, CPU time, event loop delay and uptime. Default: true. Pages have none. */
   processMetrics?: boolean;
   onBeat?: (beat: Beat) => void;
 }
 
 export interface RunningHeartbeat {
-  /** Ends the timer and tells the server that this end is meant. */
+  /** Stops the timer and reports an intentional stop to the server. */
   stop: () => Promise<Beat>;
 }
 
 const PATH = '/api/watchdog/v1/ping';
 const INTERVAL_SECONDS = 60;
-/** Of a server that answers at once and of timers, at most. */
+/** Minimum interval of self-checks and timers. */
 const SHORTEST_SECONDS = 0.05;
 const LONGEST_SECONDS = 31_536_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -66,7 +69,10 @@ export async function heartbeat(context: Context, beat: Heartbeat, background = 
   return { sent: true, isTransient: false, unauthorized: false, ...(typeof state === 'string' && { state }) };
 }
 
-/** The first heartbeat goes at once. Never keeps the process alive, and never throws but for options that are wrong. */
+/**
+ * Sends the first heartbeat immediately. Never keeps the process alive, and throws only for invalid
+ * options.
+ */
 export function startHeartbeat(context: Context, options: HeartbeatTimer): RunningHeartbeat {
   const { source, app_version, message, interval = INTERVAL_SECONDS, checks = {}, metrics, onBeat } = options;
   if (!(interval >= SHORTEST_SECONDS && interval <= LONGEST_SECONDS))
@@ -89,10 +95,10 @@ export function startHeartbeat(context: Context, options: HeartbeatTimer): Runni
     try {
       onBeat?.(result);
     } catch {
-      // The application's own listener must not end its heartbeats.
+      // Errors of the application's listener must not stop the heartbeats.
     }
   }
-  /** One at a time: a slow server shall not make them pile up. */
+  /** One at a time, so that a slow server does not accumulate requests. */
   const tick = (): void => {
     under ??= beat().finally(() => (under = null));
   };
@@ -104,7 +110,7 @@ export function startHeartbeat(context: Context, options: HeartbeatTimer): Runni
     stop: async () => {
       clearInterval(timer);
       own?.stop();
-      // A beat in the background would let the process end while its caller waits here.
+      // Keeps the process alive while the caller waits for the last heartbeat.
       const hold = setInterval(() => undefined, LONGEST_TIMER_MS);
       await under;
       clearInterval(hold);
@@ -127,7 +133,7 @@ async function resultOf(check: SelfCheck): Promise<CheckResult> {
   }
 }
 
-/** A check that hangs is a failed one. */
+/** A hanging check counts as failed. */
 async function attempt<T>(what: () => T | Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_resolve, reject) => {

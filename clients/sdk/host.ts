@@ -1,4 +1,4 @@
-/** What a client needs of where it runs: Node (node/host.ts), or a page of a browser (browser/host.ts). */
+/** Environment of a client: Node (node/host.ts) or a web page (browser/host.ts). */
 import type { KeyChain } from './key-chain.js';
 import type {
   AnswerResult,
@@ -10,17 +10,17 @@ import type { Platform } from '../../lib/formats/platform.js';
 import type { Store } from './store.js';
 import type { Transport } from './transport.js';
 
-/** The figures of the program's own process. */
+/** Metrics of the current process. */
 export interface Meter {
-  /** Since the last reading, where that is what a figure is of. */
+  /** Returns the metrics; rates cover the time since the last reading. */
   read(): Record<string, number>;
   stop(): void;
 }
 
-/** What this machine is called in update checks and licenses. */
+/** Identity of this machine in update checks and licenses. */
 export interface MachineIdentity {
   id: string;
-  /** Later starts have the same id; false: licenses take no seat for it. */
+  /** True when later starts have the same id; otherwise licenses take no seat for it. */
   isStable: boolean;
 }
 
@@ -28,11 +28,11 @@ export interface Host {
   exchange: Transport;
   /** For the cache. */
   kept: Store;
-  /** For reports that wait. */
+  /** For queued reports. */
   queued: Store;
   platform: Platform;
   identifyMachine(project: string): Promise<MachineIdentity>;
-  /** Hex. */
+  /** Returns the SHA-256, hex. */
   sha256(text: string): Promise<string>;
   verifyAnswer(
     answer: Readonly<Record<string, unknown>>,
@@ -40,14 +40,14 @@ export interface Host {
     question: LicenseRequest,
   ): Promise<AnswerResult>;
   verifyLicenseFile(text: string, pems: readonly string[], checks: LicenseFileChecks): Promise<LicenseFileResult>;
-  /** The keys that a chain leads to from a pinned one. */
+  /** Returns the keys that a chain leads to from a pinned one. */
   keysFollowed(pinned: readonly string[], chain: KeyChain): Promise<readonly string[]>;
-  /** The text of a file; null: there is none, or there are no files. */
+  /** Returns the text of a file; null when it does not exist or files are not supported. */
   readText(path: string): Promise<string | null>;
-  /** A value that was thrown and is no error, in words. */
+  /** Formats a thrown value that is not an error. */
   show: (value: unknown) => string;
-  /** @returns a function that takes the handler away */
+  /** @returns a function that removes the handler */
   onUncaught(keep: (thrown: unknown) => void): () => void;
-  /** Null: no process of its own. */
+  /** @returns null without a process */
   processMetrics(): Meter | null;
 }

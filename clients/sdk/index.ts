@@ -1,4 +1,4 @@
-/** `@aos/sdk`: what an application on many machines needs of the service (contract 90, SDK). */
+/** `@aos/sdk`: the SDK for distributed applications (contract 90, SDK). */
 export { createClient, type Client, type NodeClientOptions as ClientOptions } from './node/client.js';
 export type { Release, UpdateCheck } from './update.js';
 export type { LicenseCheck, LicenseQuestion, LoadedLicenseFile } from './license.js';

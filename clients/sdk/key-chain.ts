@@ -1,23 +1,23 @@
 /**
- * From a pinned key to those that came after it (contract 50, license files: `predecessors`), for Node and for
- * browsers. Each key is trusted only by the signature of the one before it, beginning with a pinned one: what leads
- * backwards proves nothing, since anybody can sign our newest key.
+ * Follows the key chain from a pinned key to its successors (contract 50, license files:
+ * `predecessors`), in Node and browsers. A key is trusted only by its predecessor's signature,
+ * starting with a pinned key. Backward links prove nothing, because anyone can sign our newest key.
  */
 
-/** What `/pubkey` publishes of the keys, and what a client keeps of it. */
+/** Public keys as `/pubkey` publishes and the client caches them. */
 export interface KeyChain {
-  /** The newest, SPKI, PEM. */
+  /** The newest key, SPKI, PEM. */
   public_key: string;
   /** Newest first; each `signature` (base64) is by that key over its successor's SPKI DER. */
   predecessors: readonly { public_key: string; signature: string }[];
 }
 
-/** Who pinned a key before these begins anew. */
+/** Clients that pinned an earlier key must pin again. */
 const LONGEST_CHAIN = 100;
-/** Of an RSA signature in base64: 16,384 bits. */
+/** Maximum base64 length of an RSA signature: 16,384 bits. */
 const LONGEST_SIGNATURE = 2_732;
 
-/** Null: it is none, by its looks. */
+/** Parses a chain; null when it is malformed. */
 export function keyChainOf(value: unknown): KeyChain | null {
   const { public_key, predecessors } = recordOf(value);
   if (typeof public_key !== 'string' || !Array.isArray(predecessors)) return null;
@@ -39,15 +39,15 @@ interface Link {
 }
 
 export interface KeyReader<Key extends Link> {
-  /** Null: it is no public key. */
+  /** Imports a key; null when it is invalid. */
   read: (pem: string) => Promise<Key | null>;
   isSigned: (by: Key, bytes: Uint8Array, signature: string) => Promise<boolean>;
 }
 
 /**
- * The keys that follow the earliest pinned one in the chain, as PEM; none when one of them is no key, stands there
- * twice, or was not signed by the one before it. The first signature to be verified is the pinned key's, so that a
- * stranger's chain costs no more.
+ * Returns the keys after the earliest pinned one, as PEM; none when a key is invalid, repeated or
+ * not signed by its predecessor. Verification starts with the pinned key, so an untrusted chain
+ * costs one check.
  */
 export async function keysFollowed<Key extends Link>(
   pinned: readonly string[],

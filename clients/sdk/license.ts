@@ -1,6 +1,6 @@
 /**
- * Licenses, online, from the cache and from files (contract 50; contract 90, SDK: `validateLicense`,
- * `loadLicenseFile`).
+ * Validates licenses online, from the cache and from files (contract 50; contract 90, SDK:
+ * `validateLicense`, `loadLicenseFile`).
  */
 import { normalizeLicenseKey } from '../../lib/formats/license-key.js';
 import { isLicenseStatus, type LicenseStatus } from '../../lib/formats/license-status.js';
@@ -13,27 +13,30 @@ import { verifiedBy } from './trust.js';
 import { judgeLicense } from './verdict.js';
 
 export interface LicenseQuestion {
-  /** Default: this machine. Null: no machine is named, and no slot is taken. */
+  /** Default: this machine. Null names no machine and takes no slot. */
   machineId?: string | null;
-  /** At most 128 characters. Default: a random one where a public key is known. */
+  /** At most 128 characters. Default: a random one when a public key is known. */
   nonce?: string;
 }
 
 export interface LicenseCheck {
-  /** The license's status, the error code of a definite refusal, or null where nothing is known. */
+  /** The license's status, the error code of a definite rejection, or null when unknown. */
   status: LicenseStatus | (string & {}) | null;
-  /** Only of an active license. */
+  /** True only for an active license. */
   valid: boolean;
-  /** The server's signature was verified with `licensePublicKey`. */
+  /** True when the server's signature was verified with `licensePublicKey`. */
   verified: boolean;
-  /** Nothing definite was answered; ask again later. */
+  /** True when there was no definite answer; retry later. */
   isTransient: boolean;
   fromCache: boolean;
-  /** What the server remarks, such as `machine_id_unstable: …`, signed with the rest; absent: nothing. */
+  /** Signed warnings of the server, such as `machine_id_unstable: …`; absent without any. */
   warnings?: readonly string[];
 }
 
-/** `clock_set_back`: the clock shows a time below one that it has shown before. `unreadable`: there is no such file. */
+/**
+ * `clock_set_back`: the clock shows an earlier time than before. `unreadable`: the file does not
+ * exist.
+ */
 export interface LoadedLicenseFile extends Omit<LicenseFileResult, 'reason'> {
   reason?: LicenseFault | 'clock_set_back' | 'unreadable';
 }
@@ -47,7 +50,7 @@ export async function validateLicense(
   signal?: AbortSignal,
 ): Promise<LicenseCheck> {
   const { project, licenseKeys, cache, now, host } = context;
-  // A variable that is not set: no license.
+  // An unset variable counts as no license.
   const given = typeof key === 'string' ? key : '';
   const machine = machineId === undefined ? await context.machine() : { id: machineId, isStable: true };
   const asked: LicenseQuery = {
@@ -116,20 +119,20 @@ function cachedOf(
   };
 }
 
-/** What was answered earlier, as far as it still holds. */
+/** Returns the cached answer while it is valid. */
 async function fromCache(context: Context, asked: LicenseQuery): Promise<LicenseCheck> {
   const { cache, now, legacyCache } = context;
   const { highestSeen } = cache.read();
   const license = cache.license(asked.keySha256, asked.machineId);
   const at = now();
-  // Also when nothing is given: a clock set back after the grace would give it once more.
+  // Recorded in any case: otherwise a clock set back after the grace period would extend it.
   await cache.noteTime(at);
   if (license === null || (license.legacy && !legacyCache)) return UNKNOWN;
   const known = license.legacy ? unverified(license) : await believed(context, license, asked);
   if (known === null) return UNKNOWN;
   const { status, verified } = known;
   if (status !== 'active') return { ...UNKNOWN, status, verified, fromCache: true };
-  // By this machine's clock, also where the server's differs. Schema 2 kept no other time.
+  // By this machine's clock, even if the server's differs. Schema 2 stores no other time.
   const seen = Math.max(highestSeen, Date.parse(license.checked_at));
   if (isSetBack(at, seen) || !isWithinGrace(known, at)) return UNKNOWN;
   return { status, valid: true, verified, isTransient: true, fromCache: true };
@@ -151,7 +154,10 @@ const unverified = ({ license_status, checked_at, cache_ttl_hours, expires_at }:
   expiresAt: expires_at,
 });
 
-/** With a public key only what the server signed counts: the other members of the file could have been changed. */
+/**
+ * With a public key only signed data counts, because other members of the file could have been
+ * changed.
+ */
 async function believed(context: Context, license: CachedLicense, asked: LicenseQuery): Promise<Known | null> {
   const { licenseKeys, host } = context;
   if (licenseKeys.length === 0) return unverified(license);

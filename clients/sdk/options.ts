@@ -1,30 +1,30 @@
-/**
- * What `createClient` takes wherever it runs, checked once: everything that is wrong with it is a `TypeError` that
- * names the option.
- */
+/** Validates the options of `createClient`; each error is a `TypeError` that names the option. */
 import { requirePublicKeyPem } from '../../lib/formats/public-key.js';
 
 export interface ClientOptions {
-  /** Address of the service, such as `https://aos.example.com`; it may have a path. */
+  /** URL of the service, such as `https://aos.example.com`; it may have a path. */
   server: string;
-  /** Slug of the project, which is the product of releases and licenses as well. */
+  /** Slug of the project, which is also the product of releases and licenses. */
   project: string;
-  /** A token, or an intake key where only errors are reported. */
+  /** A token, or an intake key if only errors are reported. */
   token?: string;
-  /** License key of this installation: it opens the release store for `downloadUpdate`. */
+  /** License key of this installation, which gives `downloadUpdate` access to the release store. */
   licenseKey?: string;
-  /** SPKI, PEM: with it no answer about a license is believed that it, or a key that followed it, did not sign. */
+  /** SPKI, PEM. If set, license answers are trusted only when signed by this key or a successor. */
   licensePublicKey?: string | readonly string[];
-  /**
-   * With `licensePublicKey`: let a cache of schema 2, which has no signatures, give its grace once more. Default:
-   * false.
-   */
+  /** With `licensePublicKey`: accepts the unsigned cache of schema 2 once more. Default: false. */
   legacyCache?: boolean;
-  /** Default: `SVC_MACHINE_ID`, else derived from the project and the system's machine id, as the update agent does. */
+  /**
+   * Default: `SVC_MACHINE_ID`, else derived from the project and the system's machine id, as in the
+   * update agent.
+   */
   machineId?: string;
   /** Milliseconds until a request counts as failed. Default: 10,000. */
   timeoutMs?: number;
-  /** Milliseconds since 1970, for tests of an application's grace period. Default: the system's time. */
+  /**
+   * Milliseconds since 1970, for tests of an application's grace period. Default: the system's
+   * time.
+   */
   now?: () => number;
 }
 
@@ -33,9 +33,9 @@ export interface ClientSettings {
   project: string;
   token: string | null;
   licenseKey: string | null;
-  /** Empty: answers about licenses are not verified. */
+  /** When empty, license answers are not verified. */
   licenseKeys: readonly string[];
-  /** A cached answer that nobody signed counts. */
+  /** True when an unsigned cached answer counts. */
   legacyCache: boolean;
   machineId: string | null;
   timeoutMs: number;
@@ -82,6 +82,9 @@ function serverUrl(text: string): URL {
   return url;
 }
 
-/** An address below the server's, whose own path stays. `path` begins with a slash and may have a query. */
+/**
+ * Resolves a path below the server's URL, whose own path is retained. `path` begins with a slash
+ * and may have a query.
+ */
 export const below = (server: URL, path: string): URL =>
   new URL(`${server.origin}${server.pathname.replace(/\/+$/, '')}${path}`);

@@ -1,17 +1,21 @@
 /**
- * Small texts by name that outlive the program: files of a folder, or what a browser keeps for an origin. Never throws.
+ * Persistent storage of small texts by name: files of a folder, or browser storage of an origin.
+ * Never throws.
  */
 export interface Store {
-  /** Null: there is none. */
+  /** @returns null when the name does not exist */
   read(name: string): string | null;
-  /** Whole or not at all. @returns false where nothing can be kept */
+  /**
+   * Writes atomically.
+   * @returns false when nothing can be stored
+   */
   put(name: string, text: string): boolean;
   /**
-   * Runs `work` while no other process that shares the store is at the same name by this way, so that none writes what
-   * it read before another's change. Where no lock can be had, or not in time, without one.
+   * Runs `work` under a lock of the name, so that concurrent read-modify-write cycles do not lose
+   * changes. Runs without a lock when none is available in time.
    */
   exclusively<T>(name: string, work: () => T): Promise<T>;
-  /** @returns false where there was none, or it could not be removed */
+  /** @returns false when it did not exist or could not be removed */
   remove(name: string): boolean;
   names(): string[];
 }

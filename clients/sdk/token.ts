@@ -1,4 +1,4 @@
-/** A token of its own for each process or machine, from a master token (contract 10, tokens). */
+/** Creates a sub-token for each process or machine from a master token (contract 10, tokens). */
 import type { Context } from './context.js';
 import { judge, outcomeOf, type ServiceProblem } from './verdict.js';
 
@@ -12,7 +12,7 @@ export interface TokenRequest {
 }
 
 export interface ProvisionedToken {
-  /** Null: none was given. It is shown this once. */
+  /** Shown only once; null after a failure. */
   token: string | null;
   isTransient: boolean;
   unauthorized: boolean;

@@ -1,4 +1,4 @@
-/** One request to the service, and what came of it. How it is sent is the host's: node/http.ts, browser/http.ts. */
+/** One request and its result. Hosts send it: node/http.ts, browser/http.ts. */
 
 export interface ServiceRequest {
   method: 'GET' | 'POST';
@@ -8,24 +8,24 @@ export interface ServiceRequest {
   body?: unknown;
   timeoutMs: number;
   signal?: AbortSignal;
-  /** The process may end while this is under way. */
+  /** True when the process may end during the request. */
   background?: boolean;
 }
 
 export interface Exchange {
-  /** Null: no whole answer came. */
+  /** Null without a complete response. */
   status: number | null;
-  /** Of JSON; null for everything else. */
+  /** Parsed JSON object; null for everything else. */
   body: Record<string, unknown> | null;
-  /** Why no whole answer came. */
+  /** Why there is no complete response. */
   fault: string | null;
-  /** Seconds that the server asked to be left alone for. */
+  /** Seconds of the server's Retry-After. */
   retryAfter: number | null;
 }
 
 export type Transport = (question: ServiceRequest) => Promise<Exchange>;
 
-/** A check may hold the manifest of a large package. */
+/** Large, because a check may contain the manifest of a large package. */
 export const LONGEST_ANSWER = 64 * 1024 * 1024;
 
 export const failed = (fault: string): Exchange => ({ status: null, body: null, fault, retryAfter: null });
@@ -52,7 +52,7 @@ function parsed(text: string): Record<string, unknown> | null {
   }
 }
 
-/** What an abort rejects with. */
+/** Returns the rejection of an abort. */
 export function reasonOf(signal: AbortSignal | undefined): Error {
   const reason: unknown = signal?.reason;
   return reason instanceof Error ? reason : new DOMException('This operation was aborted', 'AbortError');

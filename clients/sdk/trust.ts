@@ -1,20 +1,23 @@
 /**
- * Which keys may have signed (contract 50, license files; contract 90, SDK: `licensePublicKey`): the pinned ones, and
- * those that a chain leads to from one of them. The chain is kept in the cache, where anybody may write, so it is
- * verified at each read.
+ * Keys that may have signed (contract 50, license files; contract 90, SDK: `licensePublicKey`): the
+ * pinned ones, and their successors in a chain. The chain is cached, where anyone may write, so it
+ * is verified at each read.
  */
 import { keyChainOf, type KeyChain } from './key-chain.js';
 import type { Context } from './context.js';
 
 const PATH = '/api/license/v1/pubkey';
 
-/** A verification that may fail because it does not know the key. */
+/** A verification that may fail because of an unknown key. */
 export interface Verification {
   valid: boolean;
   reason?: string;
 }
 
-/** Verifies by the pinned keys, then by the chain in the cache, then, where a server may be asked, by its chain. */
+/**
+ * Verifies with the pinned keys, then the cached chain, then, if a request is allowed, the server's
+ * chain.
+ */
 export async function verifiedBy<Result extends Verification>(
   context: Context,
   verify: (pems: readonly string[]) => Promise<Result>,
@@ -31,18 +34,21 @@ export async function verifiedBy<Result extends Verification>(
   const published = status === 200 ? keyChainOf(body) : null;
   const asked = await followed(context, published, verify);
   if (asked === null) return first;
-  // Another process may have asked after a rotation that this answer does not know.
+  // Another process may have fetched a newer chain after a rotation.
   await cache.write(({ keyChain }) => (isLater(keyChain, { known, published }) ? null : { keyChain: published }));
   return asked;
 }
 
-/** Kept since `known` was read, and goes on where `published` ends. Whether it is true is seen at the next read. */
+/**
+ * Returns true for a chain cached since `known` was read that continues `published`. It is verified
+ * at the next read.
+ */
 function isLater(keyChain: KeyChain | null, { known, published }: Record<string, KeyChain | null>): boolean {
   if (keyChain === null || JSON.stringify(keyChain) === JSON.stringify(known)) return false;
   return keyChain.predecessors.some(({ public_key }) => public_key === published?.public_key);
 }
 
-/** Null: the chain leads to no key that is known by then. */
+/** @returns null when the chain leads to no known key */
 async function followed<Result extends Verification>(
   { host, licenseKeys: pinned }: Context,
   chain: ReturnType<typeof keyChainOf>,

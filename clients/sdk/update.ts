@@ -1,10 +1,10 @@
-/** Asking for an update (contract 40, asking; contract 90, SDK: `checkForUpdate`). */
+/** Checks for updates (contract 40, asking; contract 90, SDK: `checkForUpdate`). */
 import type { Platform } from '../../lib/formats/platform.js';
 import type { CachedUpdate } from './cache.js';
 import type { Context } from './context.js';
 import { judge, outcomeOf, type ServiceProblem } from './verdict.js';
 
-/** As the server sends it (contract 40, asking). */
+/** As sent by the server (contract 40, asking). */
 export interface Release {
   version: string;
   channel: string;
@@ -12,15 +12,13 @@ export interface Release {
   published_at: string;
   release_notes: string | null;
   mandatory: boolean;
-  /** Relative to the server's address. */
+  /** Relative to the server's URL. */
   package_url: string;
   package_size: number;
   package_sha256: string;
-  /** The exact signed bytes; null for a long manifest, which lies at `manifest_url`. */
+  /** The exact signed bytes; null for a long manifest, which is at `manifest_url`. */
   manifest_json: string | null;
-  /**
-   * Of a long manifest: beside the package, relative to the server's address and read with the package's credentials.
-   */
+  /** URL of a long manifest, relative to the server's, read with the package's credentials. */
   manifest_url?: string | null;
   /** Of the manifest's bytes. */
   manifest_sha256?: string;
@@ -30,14 +28,14 @@ export interface Release {
 
 export interface UpdateCheck {
   updateAvailable: boolean;
-  /** Null: nothing is known. */
+  /** Null when unknown. */
   latestVersion: string | null;
   release: Release | null;
-  /** The credentials were refused: a matter of the license and not of the network. */
+  /** True when the credentials were rejected, a license problem rather than a network failure. */
   unauthorized: boolean;
-  /** Nothing definite was answered; ask again later. */
+  /** True when there was no definite answer; retry later. */
   isTransient: boolean;
-  /** What is said here was answered earlier. */
+  /** True when this is a cached answer. */
   fromCache: boolean;
   error?: ServiceProblem;
 }

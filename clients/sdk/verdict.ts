@@ -1,16 +1,16 @@
 /**
- * Transient or definite (contract 90, SDK): a license status, or 401, 404 and 422 in our JSON, are definite; everything
- * else is transient, another server's page included. Pure.
+ * Classifies responses as transient or definite (contract 90, SDK): a license status, or 401, 404
+ * and 422 in our JSON, are definite; everything else, including other servers' pages, is transient.
  */
 import { isLicenseStatus } from '../../lib/formats/license-status.js';
 import type { Exchange } from './transport.js';
 
-/** What went wrong, for people and for programs. */
+/** A problem with a machine-readable code and a message. */
 export interface ServiceProblem {
-  /** The service's error code; `network`, or `http_<status>` for what it did not say. */
+  /** The service's error code; `network`, or `http_<status>` when it sent none. */
   code: string;
   message: string;
-  /** What is wrong with which field of what was sent, where the service says so. */
+  /** Messages by invalid field, if the service sent them. */
   fields?: Readonly<Record<string, string>>;
 }
 
@@ -20,18 +20,18 @@ export type Verdict =
   | { kind: 'transient'; status: number | null; problem: ServiceProblem };
 
 const DEFINITE: ReadonlySet<number> = new Set([401, 404, 422]);
-/** How the license endpoints say so, which answer without the envelope (contract 50). */
+/** Error codes of the license endpoints, which respond without the envelope (contract 50). */
 const UNENVELOPED: Readonly<Record<number, readonly string[]>> = {
   401: ['unauthorized'],
   404: ['not_found', 'invalid'],
   422: ['invalid_request', 'validation_failed'],
 };
 
-/** Of an answer in the envelope. */
+/** Evaluates a response in the envelope. */
 export const judge = (exchange: Exchange): Verdict =>
   isSuccess(exchange) ? { kind: 'answer', body: exchange.body ?? {} } : judgeFailure(exchange);
 
-/** Of an answer of `validate`. */
+/** Evaluates a response of `validate`. */
 export const judgeLicense = (exchange: Exchange): Verdict =>
   exchange.status === 200 && exchange.body !== null && isLicenseStatus(exchange.body['status'])
     ? { kind: 'answer', body: exchange.body }
@@ -42,7 +42,7 @@ const isSuccess = ({ status, body }: Exchange): boolean =>
 
 export type FailedVerdict = Exclude<Verdict, { kind: 'answer' }>;
 
-/** How a failure is said in the results of the client's methods. */
+/** Converts a failure to the fields of client results. */
 export const outcomeOf = ({
   kind,
   status,
@@ -62,7 +62,7 @@ function judgeFailure({ status, body, fault }: Exchange): Verdict {
   return { kind: 'transient', status, problem: { code: `http_${status}`, message } };
 }
 
-/** What our service said; null: this is another server's answer. */
+/** Returns our service's problem; null when another server responded. */
 function ownProblem(status: number, body: Record<string, unknown> | null): ServiceProblem | null {
   const { status: named, error } = body ?? {};
   if (named === 'error' && typeof error === 'object' && error !== null && 'code' in error)

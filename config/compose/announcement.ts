@@ -1,6 +1,6 @@
 /**
- * Tells programs where this server listens, in `server.json` (contract 95, command line). A disk without room for it
- * holds up nothing: reads go on there, so the server does, and tells it once there is room.
+ * Writes the server's address to `server.json` for other programs (contract 95, command line). On a
+ * full disk the server starts anyway, and the write is retried.
  */
 import type { Logger } from '../../ports/logger.js';
 
@@ -11,14 +11,17 @@ export class Announcement {
   #timer: NodeJS.Timeout | undefined;
   #last: Promise<void> = Promise.resolve();
 
-  /** @param write puts the file in place, whole @param againMs between two tries */
+  /**
+   * @param write writes the file atomically
+   * @param againMs retry interval
+   */
   constructor(
     private readonly write: (url: string) => Promise<void>,
     private readonly log: Logger,
     private readonly againMs = AGAIN_MS,
   ) {}
 
-  /** @throws what the file system says, but for a disk that is full */
+  /** @throws file system errors other than a full disk */
   async tell(url: string): Promise<void> {
     if (await this.#written(url)) return;
     this.log.warn({}, 'the disk of the data directory is full: server.json is written once there is room');
@@ -42,7 +45,6 @@ export class Announcement {
     clearInterval(this.#timer);
   }
 
-  /** False: there is no room. */
   async #written(url: string): Promise<boolean> {
     try {
       await this.write(url);

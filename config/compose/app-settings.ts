@@ -1,4 +1,3 @@
-/** The settings of the service that plugins read. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InstanceLock } from '../../adapters/node/instance-lock.js';
@@ -14,7 +13,7 @@ export async function version(): Promise<string> {
 
 export async function makeAppSettings({ mode, config }: Setup): Promise<AppSettings> {
   const { host, port, base_url } = config.server;
-  // A command's links and DSNs lead to the server beside it, whose port may be one that it picked.
+  // Links and DSNs of a command lead to the running server, which may have picked its port.
   const beside = mode === 'command' ? await InstanceLock.running(config.data_dir) : null;
   return {
     version: await version(),

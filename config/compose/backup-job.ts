@@ -1,4 +1,3 @@
-/** What makes a backup, as text that travels to a process of its own; that process loads this and little else. */
 import { writeBackup } from '../../adapters/archive/backup/backup.js';
 import type { PackedArchive } from '../../adapters/archive/packages.js';
 import { FsReleaseStore } from '../../adapters/fs/release-store.js';
@@ -9,20 +8,17 @@ import { copyStore, readDocument } from '../../adapters/sqlite/copying/copy.js';
 export const keyFiles = Object.values(KEY_FILES);
 
 export interface BackupJob {
-  /** The new file. */
   path: string;
-  /** The store's file. */
   store: string;
   dataDir: string;
-  /** Folder of the release store; null: without packages. */
   releases: string | null;
   version: string;
   keys: Record<string, string>;
 }
 
 /**
- * @param copied called when the store has been read: from then on nobody waits for this
- * @throws Error, one sentence
+ * @param copied called when the store has been read, so that nothing waits for the rest
+ * @throws Error with one sentence
  */
 export function backUp(job: BackupJob, copied: () => void = () => undefined): Promise<PackedArchive> {
   const { path, store, dataDir, releases, version, keys } = job;

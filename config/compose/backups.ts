@@ -1,4 +1,3 @@
-/** The backups that the service makes of its embedded store, and a restore that was cut off. */
 import { join, resolve } from 'node:path';
 import { AutomaticBackups } from '../../adapters/archive/backup/automatic.js';
 import { newestBackup } from '../../adapters/archive/backup/names.js';
@@ -13,7 +12,6 @@ import { NO_BACKUPS, type Backups } from '../../ports/store/backups.js';
 import { keyFiles, type BackupJob } from './backup-job.js';
 import { releasesOn } from './releases.js';
 
-/** Each is made in a process of its own. @param version of this service */
 export function backupsOf(configuration: Configuration, keys: ServiceKeys, version: string): Backups {
   const { data_dir, storage } = configuration.core;
   const { file } = storage;
@@ -31,14 +29,16 @@ export function backupsOf(configuration: Configuration, keys: ServiceKeys, versi
   });
 }
 
-/** The newest one that lies there. Needs no keys: for a store that cannot be opened. */
 export async function newestBackupOf(configuration: Configuration): Promise<string | null> {
   const { data_dir } = configuration.core;
   const { path } = configuration.section('backups', backupsConfig);
   return (await newestBackup(resolve(data_dir, path), Date.now()))?.path ?? null;
 }
 
-/** Puts in place what a restore that was cut off has left to do. @throws InstanceRunning */
+/**
+ * Completes an interrupted restore.
+ * @throws InstanceRunning
+ */
 export async function completeRestore(configuration: Configuration): Promise<void> {
   const { data_dir, storage } = configuration.core;
   if (storage.file === null || !(await isRestoreReady(data_dir))) return;

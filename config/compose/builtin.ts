@@ -1,4 +1,3 @@
-/** The plugins that come with the service. */
 import access from '../../plugins/access/plugin.js';
 import backups from '../../plugins/backups/plugin.js';
 import bugs from '../../plugins/bugs/plugin.js';
@@ -25,7 +24,7 @@ import watchdog from '../../plugins/watchdog/plugin.js';
 import setup from '../../plugins/setup/plugin.js';
 import webhooks from '../../plugins/webhooks/plugin.js';
 
-/** The standard set. Order here means nothing: manifests say who needs whom. */
+/** The built-in plugins. The order is irrelevant; manifests declare dependencies. */
 export const BUILTIN = [
   access,
   backups,

@@ -1,6 +1,6 @@
 /**
- * The composition root: configuration → adapters → kernel → plugins. With `composition/`, whose files each make one
- * part, it alone may import everything, and it alone chooses adapters.
+ * The composition root: configuration → adapters → kernel → plugins. Only it and `composition/` may
+ * import everything and choose adapters.
  */
 import 'reflect-metadata';
 import { join } from 'node:path';
@@ -47,30 +47,39 @@ export interface Service {
   readonly kernel: Kernel;
   readonly store: DocumentStore;
   readonly jobs: AgendaJobs;
-  /** The keys that sign, to rotate them. */
   readonly keys: KeyRings;
   /**
-   * Starts the kernel. In `serve` mode the embedded store is locked for this process, and `server.json` is written. A
-   * failed start has closed what it had opened when its error comes out, or a few seconds have passed.
+   * Starts the kernel. In `serve` mode the embedded store is locked for this process, and
+   * `server.json` is written. A failed start closes what it opened before it rejects, or after a
+   * few seconds.
    */
   boot(options?: KernelBootOptions): Promise<Started>;
   /**
-   * Fails the plugin whose code threw outside of every call (`recordThrown` before there is a service).
-   * @returns false when the service cannot go on
+   * Fails the plugin whose code threw outside of a call (`recordEarlyError` before the service
+   * exists).
+   * @returns false when the service cannot continue
    */
   survive(error: unknown): boolean;
-  /** Stops what `boot` started; once. */
   stop(): Promise<void>;
-  /** Resolves when the store was silent for so long that only a new process can help (contract 95, a bad day). */
+  /**
+   * Resolves when the store was unreachable for so long that only a restart can help (contract 95,
+   * a bad day).
+   */
   readonly lost: Promise<void>;
 }
 
-/** A service on an empty store in memory, which touches nothing outside: to see its plugins and their commands. */
+/**
+ * Composes a service on an empty in-memory store without side effects, to inspect plugins and
+ * commands.
+ */
 export function blueprint(given: Pick<Given, 'configuration'> = {}): Promise<Service> {
   return compose('command', { ...given, keys: NO_KEYS, store: new MemoryStore() });
 }
 
-/** The sections of the plugins, judged without a store. @throws ConfigError, PluginFaults */
+/**
+ * Validates the plugins' sections without a store.
+ * @throws ConfigError, PluginFaults
+ */
 async function judgePlugins(configuration: Configuration): Promise<void> {
   const trial = await blueprint({ configuration });
   try {
@@ -82,7 +91,7 @@ async function judgePlugins(configuration: Configuration): Promise<void> {
 
 /**
  * Builds the service without starting it.
- * @throws ConfigError, KeyError: one line that says what is wrong and where it came from
+ * @throws ConfigError, KeyError with one line: the problem and its source
  */
 export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   const configuration = given.configuration ?? (await loadConfig());

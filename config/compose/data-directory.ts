@@ -1,4 +1,3 @@
-/** The data directory: what the service puts there, and a folder that is not for its keys. */
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { AccessMode } from '../../adapters/fs/access-mode.js';
@@ -19,21 +18,22 @@ function ownPlaces(configuration: Configuration): OwnPlaces {
 }
 
 /**
- * The modes of what the service made are mended; what others have there keeps its own, and is named in the log.
- * @param access of `.htpasswd`
+ * Fixes the modes of the service's files; foreign files keep theirs and are logged.
+ * @param access mode of `.htpasswd`
  */
 export async function mendModes(configuration: Configuration, access: AccessMode, log: Logger): Promise<void> {
   const paths = await correctModes(ownPlaces(configuration), access);
   if (paths.length > 0) log.warn({ paths }, 'belong to another user or are shared with others: their modes stay');
 }
 
-/** In a folder with this bit nobody replaces the files of another user. */
+/** With this bit, users cannot replace each other's files in a folder. */
 const STICKY = 0o1000;
 const OTHERS_WRITE = 0o022;
 
 /**
- * No key is made where somebody else keeps things and may write: whoever may write in a folder can replace the keys in
- * it. @throws ConfigError
+ * Rejects a folder with foreign files that others can write, because they could replace the keys in
+ * it.
+ * @throws ConfigError
  */
 export async function refuseShared(configuration: Configuration): Promise<void> {
   const { data_dir } = configuration.core;

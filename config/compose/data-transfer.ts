@@ -1,7 +1,6 @@
 /**
- * The second composition root: what copies a store and moves it (contract 95, command line), for the commands and for
- * the process in which the service makes its backups. main.ts composes what runs; this composes what is done while
- * nothing needs to run.
+ * The second composition root: copies and moves stores (contract 95, command line), for commands
+ * and the backup process. main.ts composes the running service; this composes offline operations.
  */
 import { dirname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -37,7 +36,10 @@ export { refuseHalfImported } from '../../adapters/archive/moving/import.js';
 
 const printsOf = (keys: ServiceKeys): Record<string, string> => Object.fromEntries(fingerprints(keys));
 
-/** The file of the embedded store. @throws Error for another engine */
+/**
+ * Returns the file of the embedded store.
+ * @throws Error for another engine
+ */
 function embeddedFile({ storage }: Core, otherwise: string): string {
   if (storage.file === null)
     throw new Error(`This is for the embedded store, and storage.url names ${storage.engine}: ${otherwise}.`);
@@ -52,12 +54,14 @@ async function existingFile(config: Core, otherwise: string): Promise<string> {
   return file;
 }
 
-/** What an archive lacks: packages that a release names and the release store has lost, by their paths. */
 interface Missing {
   missing: string[];
 }
 
-/** `aos backup <file>`. @throws Error, one sentence */
+/**
+ * `aos backup <file>`.
+ * @throws Error with one sentence
+ */
 export async function backUpTo(path: string, { releases }: { releases: boolean }): Promise<PackedArchive & Missing> {
   const configuration = await loadConfig();
   const { core } = configuration;
@@ -72,7 +76,10 @@ export async function backUpTo(path: string, { releases }: { releases: boolean }
   return { ...written, missing: await withStore(open, (it) => findMissingPackages(it, written.places, began)) };
 }
 
-/** Reads an archive whole. @throws ArchiveRejected */
+/**
+ * Reads an archive completely.
+ * @throws ArchiveRejected
+ */
 export async function verify(
   path: string,
   kind: ArchiveKind | null = null,
@@ -82,8 +89,8 @@ export async function verify(
 }
 
 /**
- * `aos restore <file>`. `finished`: an earlier run of the same file was cut off, and this one did the rest of it.
- * @throws ArchiveRejected; Error, one sentence
+ * `aos restore <file>`. `finished`: this run completed an interrupted restore of the same file.
+ * @throws ArchiveRejected; Error with one sentence
  */
 export async function restoreFrom(file: string): Promise<Restored & { finished: boolean }> {
   const configuration = await loadConfig();
@@ -104,7 +111,10 @@ export async function restoreFrom(file: string): Promise<Restored & { finished: 
   });
 }
 
-/** `aos export <file>`. The embedded store is read as it is at one moment. @throws Error, one sentence */
+/**
+ * `aos export <file>`. Reads a consistent snapshot of the embedded store.
+ * @throws Error with one sentence
+ */
 export async function exportTo(path: string, { releases }: { releases: boolean }): Promise<Exported & Missing> {
   const configuration = await loadConfig();
   const { core } = configuration;
@@ -136,11 +146,13 @@ export interface Imported {
   head: ArchiveHead;
   documents: number;
   packages: number;
-  /** Of the contents, as `aos export` says it. */
   sha256: string;
 }
 
-/** `aos import <file>`. @throws ArchiveRejected; Error, one sentence */
+/**
+ * `aos import <file>`.
+ * @throws ArchiveRejected; Error with one sentence
+ */
 export async function importFrom(path: string): Promise<Imported> {
   const configuration = await loadConfig();
   const { core } = configuration;
@@ -157,7 +169,7 @@ export async function importFrom(path: string): Promise<Imported> {
       if (there !== null) throw notEmpty(core.storage.file ?? 'storage.url', there);
       const { collections } = declared;
       const now = (): string => new Date().toISOString();
-      // The first start must not take another key for that of the store.
+      // The first start must not record another key's fingerprint.
       const finish = async (filled: DocumentStore): Promise<void> => {
         if (core.storage.engine === 'mongodb') await checkFingerprints(filled, keys, now);
       };
@@ -168,13 +180,15 @@ export async function importFrom(path: string): Promise<Imported> {
   return core.storage.engine === 'sqlite' ? locked(core, run) : run();
 }
 
-/** What a first start makes by itself, and what a look at it leaves: it does not keep a store from being empty. */
+/**
+ * Documents that a first start or an inspection creates; a store with only these counts as empty.
+ */
 const FIRST_START: Readonly<Record<string, Filter | null>> = {
   access_audit: null,
   access_roster: null,
   access_sessions: null,
   access_accounts: { id: { ne: '00000000-0000-7000-8000-000000000001' } },
-  // Marks of what earlier versions left, made by the migrations.
+  // Records of older versions, created by the migrations.
   probes_leases: null,
   // The template of contract 21, ignore rules.
   errorstream_rules: { id: { ne: '01941f29-7c00-7000-8000-000000000001' } },
@@ -207,8 +221,9 @@ async function withReleases<T>(configuration: Configuration, work: (releases: Re
 }
 
 /**
- * While `work` runs no service starts on the embedded store. A data directory that was not there goes again where
- * `work` fails and leaves nothing in it. @throws InstanceRunning
+ * Runs `work` while no service can start on the embedded store. A data directory created for it is
+ * removed again if `work` fails and leaves it empty.
+ * @throws InstanceRunning
  */
 async function locked<T>(core: Core, work: () => Promise<T>): Promise<T> {
   const { data_dir, storage } = core;
@@ -231,8 +246,8 @@ const releasesOf = (configuration: Configuration): Promise<ReleaseStore> =>
   releasesOn(configuration, PinoLogger.create({ level: 'silent' }));
 
 /**
- * What is sealed in the documents can be opened by the keys of before alone.
- * @throws Error that says which have to come along
+ * Rejects an archive whose sealed documents only the previous keys can open.
+ * @throws Error naming the keys that must be moved too
  */
 async function refuseOtherKeys({ keys }: ArchiveHead, core: Core): Promise<void> {
   const here = printsOf(await keysOf(core, false));
@@ -252,7 +267,7 @@ function refuseUnknownMigrations(
   head: ArchiveHead,
   { migrations: known, collections }: Awaited<ReturnType<Kernel['examine']>>,
 ): void {
-  // A plugin that has no migration yet is known by its collections.
+  // A plugin without migrations is recognized by its collections.
   const plugins = new Set([
     ...known.map((id) => id.split(':')[0]),
     ...collections.map(({ name }) => name.split('_')[0]),
@@ -264,7 +279,6 @@ function refuseUnknownMigrations(
     );
 }
 
-/** What the plugins of this configuration declare of the store. */
 async function declaredBy(configuration: Configuration): ReturnType<Kernel['examine']> {
   const service = await blueprint({ configuration });
   try {

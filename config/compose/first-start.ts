@@ -1,4 +1,7 @@
-/** What is judged and made before a service is composed: a start that fails leaves no first files behind. */
+/**
+ * Validation and preparation before a service is composed, so that a failed start leaves no files
+ * behind.
+ */
 import type { ServiceKeys } from '../../adapters/node/keys/keys.js';
 import type { Configuration } from '../load.js';
 import type { Mode } from '../../kernel/kernel.js';
@@ -9,8 +12,9 @@ import { isFirstStart, keysOf, refuseStrangers } from './keys.js';
 import { accessModeOf, inMongo } from './releases.js';
 
 /**
- * Judges the whole configuration, the keys that are given and the sections of the plugins too, where this start would
- * make the first files. @throws ConfigError, KeyError, PluginFaults
+ * Validates the whole configuration, including given keys and plugin sections, if this start would
+ * create the first files.
+ * @throws ConfigError, KeyError, PluginFaults
  */
 async function examine(
   configuration: Configuration,
@@ -25,8 +29,8 @@ async function examine(
 }
 
 /**
- * @param judgePlugins by their sections of the configuration
- * @returns the keys, in a data directory that exists where it is needed
+ * @param judgePlugins validates the plugins' configuration sections
+ * @returns the keys; the data directory exists if it is needed
  */
 export async function prepare(
   mode: Mode,
@@ -34,7 +38,6 @@ export async function prepare(
   judgePlugins: (configuration: Configuration) => Promise<void>,
 ): Promise<ServiceKeys> {
   await examine(configuration, judgePlugins);
-  // With MongoDB a command needs none.
   if (mode === 'serve' || configuration.core.storage.engine !== 'mongodb')
     await makeFolders(configuration.core.data_dir, 0o700);
   await refuseStrangers(configuration.core);

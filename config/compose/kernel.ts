@@ -1,4 +1,3 @@
-/** The kernel, with the ports, the store and the plugins that the configuration names. */
 import { JOBS_COLLECTION } from '../../adapters/agenda/jobs.js';
 import { refuseHalfImported } from '../../adapters/archive/moving/import.js';
 import { freeBytes } from '../../adapters/node/free-bytes.js';
@@ -14,7 +13,6 @@ import { folderOf } from './places.js';
 import type { ServicePorts } from './ports.js';
 import type { Setup } from './setup.js';
 
-/** For one plugin's import, setup, start or stop. */
 const PLUGIN_TIMEOUT_MS = 30_000;
 
 interface Served extends Pick<KernelParts, 'http' | 'peers' | 'unlistedProxies' | 'pluginFailed'> {
@@ -51,7 +49,6 @@ function makeKernelConfig({ configuration, config }: Setup, app: AppSettings): K
   };
 }
 
-/** Rejects a store that an import has left incomplete, or that belongs to other keys. */
 async function checkStore({ mode, keys, isShared }: Setup, ports: ServicePorts, store: DocumentStore): Promise<void> {
   await refuseHalfImported(store);
   if (isShared) await checkFingerprints(store, keys, () => ports.clock.iso());

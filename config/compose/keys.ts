@@ -1,6 +1,3 @@
-/**
- * The keys of a service: those that it has, those that its first start makes, and whether they are those of its store.
- */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compareFingerprints, KEY_FILES, loadKeys, type ServiceKeys } from '../../adapters/node/keys/keys.js';
@@ -8,12 +5,12 @@ import type { Core } from '../load.js';
 import { refuseStrange } from '../../lib/files/trusted-file.js';
 import type { DocumentStore } from '../../ports/store.js';
 
-/** Beside the keys: what the service and its commands read there, and folders that it goes on in. */
 const READ = ['server.json', 'server.lock', 'unlisted-proxies.json', 'restore', 'installer'];
 const STORE = ['', '-wal', '-shm', '-journal', '.lock', '.restoring'];
 
 /**
- * Nothing is read that another user of this machine may have put into the data directory, or beside the store.
+ * Rejects files that another user of this machine may have placed in the data directory or next to
+ * the store.
  * @throws UntrustedFile
  */
 export async function refuseStrangers({ data_dir, storage }: Core): Promise<void> {
@@ -23,23 +20,24 @@ export async function refuseStrangers({ data_dir, storage }: Core): Promise<void
   for (const path of store) await refuseStrange(path, 'file');
 }
 
-/** The configured keys. @param create false: nothing is written */
 export async function keysOf(config: Core, create: boolean): Promise<ServiceKeys> {
   await refuseStrangers(config);
   const settings = { ...config.security, release_private_key: config.release_private_key };
   return loadKeys(settings, config.data_dir, config.storage.engine === 'mongodb', create);
 }
 
-/** Compares the keys with those that the store is used with, and remembers nothing. @throws KeyError */
+/**
+ * Compares the keys with the store's fingerprints, without recording anything.
+ * @throws KeyError
+ */
 export async function fingerprintsFit(store: DocumentStore, keys: ServiceKeys): Promise<string> {
   await compareFingerprints(store, keys);
   return 'the keys are those of the store';
 }
 
-/** Keys of a service that keeps nothing. */
+/** Keys of a service that stores nothing. */
 export const NO_KEYS: ServiceKeys = { release: null, license: 'x'.repeat(32), data: 'x'.repeat(32), created: [] };
 
-/** A key has to be made, or the data directory itself. */
 export async function isFirstStart({ data_dir, release_private_key, security }: Core): Promise<boolean> {
   const made = [
     [release_private_key, KEY_FILES.release],

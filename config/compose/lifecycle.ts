@@ -1,4 +1,3 @@
-/** Starts and stops a composed service: its kernel, and the files that tell other programs of a running server. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Peers } from '../../adapters/mongodb/peers.js';
@@ -17,16 +16,13 @@ import { announced, placeInstallers } from './releases.js';
 import type { Setup } from './setup.js';
 import { toldBySetting } from './start-fault.js';
 
-/** For what the kernel does not close itself, after a failed start. */
 const CLOSE_MS = 1_000;
 
 export interface Started {
-  /** Where it listens; null when it does not. */
   address: string | null;
   firstAdmin: FirstAdmin | null;
 }
 
-/** The account that an empty user table got; `password` only when it was made up. */
 export interface FirstAdmin {
   username: string;
   password: string | null;
@@ -39,7 +35,6 @@ interface Parts {
   ports: ServicePorts;
   lines: PinoLogger;
   unlisted: UnlistedProxies;
-  /** Null where no other process serves the store. */
   fleet: Peers | null;
 }
 
@@ -60,13 +55,13 @@ export class Lifecycle {
     this.#pluginStates = new PluginStatesFile(data_dir, () => kernel.system.plugins(), ports.log);
   }
 
-  /** A failed start has closed what it had opened when its error comes out, or a second has passed. */
+  /** A failed start closes what it opened before it rejects, or after a second. */
   async boot(options: KernelBootOptions = {}): Promise<Started> {
     const { setup, ports } = this.parts;
     try {
       return await toldBySetting(setup.configuration, () => this.#boot(options));
     } catch (error) {
-      // The kernel has closed what it could; a part that hangs must not hide the reason.
+      // A part that hangs must not hide the reason.
       await within(CLOSE_MS, 'closing after a failed start', () => this.stop()).catch((err: unknown) =>
         ports.log.error({ err }, 'what the failed start had opened did not close'),
       );
@@ -74,12 +69,10 @@ export class Lifecycle {
     }
   }
 
-  /** Once. */
   stop(): Promise<void> {
     return (this.#stopping ??= this.#stop());
   }
 
-  /** Writes the states of the plugins again, after one has failed. */
   recordPlugins(): void {
     if (this.#isListening) void this.#pluginStates.write();
   }

@@ -1,4 +1,3 @@
-/** The log of the service, and what it says of the configuration. */
 import { SystemClock } from '../../adapters/node/clock.js';
 import { PinoLogger } from '../../adapters/node/logger.js';
 import { StoreFaultLog } from '../../adapters/node/store-fault-log.js';
@@ -8,15 +7,14 @@ import type { Setup } from './setup.js';
 
 export interface Logging {
   clock: SystemClock;
-  /** The log itself. */
   lines: PinoLogger;
-  /** The same, where faults of the store that repeat are one line. */
+  /** The same, with repeated store errors combined into one line. */
   log: Logger;
   faults: RepeatedLines;
 }
 
 export function makeLogging({ mode, config, given }: Setup): Logging {
-  // A command prints its own answer on stdout; the log's lines would be mixed into it.
+  // A command prints its result on stdout, so log lines go elsewhere.
   const lines = PinoLogger.create({
     level: mode === 'command' ? 'silent' : config.log.level,
     ...(given.logTo === 'stderr' && { destination: 'stderr' }),
@@ -26,7 +24,6 @@ export function makeLogging({ mode, config, given }: Setup): Logging {
   return { clock, lines, log: new StoreFaultLog(lines, faults), faults };
 }
 
-/** Logs settings that have no effect, and keys that were created. */
 export function logSetup({ mode, configuration, keys }: Setup, log: Logger): void {
   if (mode === 'serve') {
     for (const { name, meant } of configuration.misspelt) log.warn({}, `${name} sets nothing: was ${meant} meant?`);

@@ -1,9 +1,7 @@
-/** Which packages an archive lacks, although a release names them: the release store has lost them. */
 import type { ReleasePlace } from '../../ports/release-store.js';
 import { each } from '../../lib/paging.js';
 import type { Doc, DocumentStore } from '../../ports/store.js';
 
-/** The collection of releases (plugins/releases/collections.ts). */
 const RELEASES = 'releases_releases';
 
 type Release = Doc & ReleasePlace & { published_at: string; withdrawn_at: string | null };
@@ -12,9 +10,9 @@ const pathOf = ({ product, channel, version, platform }: ReleasePlace): string =
   [product, channel, version, platform].join('/');
 
 /**
- * @param archived places of the packages in the archive
- * @param before RFC 3339; a release that was published later is not expected in it
- * @returns the places as paths below the release store
+ * Returns the paths of packages that releases name but an archive lacks.
+ * @param archived locations of the packages in the archive
+ * @param before RFC 3339; releases published later are not expected in it
  */
 export async function findMissingPackages(
   store: DocumentStore,
@@ -23,7 +21,6 @@ export async function findMissingPackages(
 ): Promise<string[]> {
   const present = new Set(archived.map(pathOf));
   const missing: string[] = [];
-  // A release that cannot be read is reported by the check of integrity.
   const damaged = (): void => undefined;
   const query = { filter: { withdrawn_at: null }, limit: 200, damaged };
   for await (const release of each(store.collection<Release>(RELEASES), query))

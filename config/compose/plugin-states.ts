@@ -1,6 +1,6 @@
 /**
- * `plugins.json` in the data directory: the states of the running service's plugins. `aos plugin list` and
- * `aos doctor` read it without a credential.
+ * `plugins.json` in the data directory: plugin states of the running service, which `aos plugin
+ * list` and `aos doctor` read without a credential.
  */
 import { join } from 'node:path';
 import { InstanceLock } from '../../adapters/node/instance-lock.js';
@@ -12,7 +12,6 @@ import type { Logger } from '../../ports/logger.js';
 
 const fileIn = (dataDir: string): string => join(dataDir, 'plugins.json');
 
-/** Writes the file, one write after the other. */
 export class PluginStatesFile {
   #last: Promise<void> = Promise.resolve();
 
@@ -22,7 +21,7 @@ export class PluginStatesFile {
     private readonly log: Logger,
   ) {}
 
-  /** Never rejects: a disk that takes no file keeps nothing from running. */
+  /** Never rejects, because a full disk must not affect the service. */
   write(): Promise<void> {
     this.#last = this.#writeAfter(this.#last);
     return this.#last;
@@ -38,7 +37,6 @@ export class PluginStatesFile {
   }
 }
 
-/** The plugins of the service that runs on this data directory; null when none runs. */
 export async function readRunningPluginStates(dataDir: string): Promise<PluginState[] | null> {
   const running = await InstanceLock.running(dataDir);
   if (running === null || !exists(running.pid)) return null;
@@ -46,7 +44,7 @@ export async function readRunningPluginStates(dataDir: string): Promise<PluginSt
     const { pid, items } = JSON.parse(await readOwn(fileIn(dataDir))) as { pid: number; items: PluginState[] };
     return pid === running.pid ? items : null;
   } catch {
-    // An earlier version wrote no such file, and a full disk keeps it from being written.
+    // The file is missing after an older version or on a full disk.
     return null;
   }
 }

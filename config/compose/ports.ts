@@ -1,4 +1,3 @@
-/** The adapters of every port. */
 import { join } from 'node:path';
 import { AgendaJobs } from '../../adapters/agenda/jobs.js';
 import { FsManual } from '../../adapters/fs/manual.js';
@@ -26,7 +25,6 @@ export function makeMetrics(mode: Mode): PrometheusMetrics {
   return metrics;
 }
 
-/** @param version of this service */
 export function makePorts(
   { configuration, config, keys, given }: Setup,
   { clock, log, faults }: Logging,

@@ -1,4 +1,3 @@
-/** Where packages and installers lie: on this disk, or in the database. */
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { accessMode, type AccessMode } from '../../adapters/fs/access-mode.js';
@@ -15,7 +14,10 @@ import type { ReleaseStore } from '../../ports/release-store.js';
 import { mendModes } from './data-directory.js';
 import type { ConnectionEars } from './store.js';
 
-/** Of `.htpasswd`. @throws ConfigError for a group that is not there, or that this process is not in */
+/**
+ * Returns the mode of `.htpasswd`.
+ * @throws ConfigError for a missing group, or one that this process is not in
+ */
 export function accessModeOf(configuration: Configuration): Promise<AccessMode> {
   return accessMode(configuration.section('releases', releasesConfig)).catch((error: Error) => {
     throw new ConfigError('releases.web_group', error.message, configuration.origin('releases.web_group'));
@@ -23,8 +25,8 @@ export function accessModeOf(configuration: Configuration): Promise<AccessMode> 
 }
 
 /**
- * Whether packages lie in MongoDB.
- * @throws ConfigError where there is none, or where a web server shall serve them from a disk
+ * Whether packages are stored in MongoDB.
+ * @throws ConfigError without MongoDB, or when a web server must serve them from a disk
  */
 export function inMongo(configuration: Configuration): boolean {
   const { url, web_path, web_group } = configuration.section('releases', releasesConfig);
@@ -38,21 +40,24 @@ export function inMongo(configuration: Configuration): boolean {
   return true;
 }
 
-/** The directory of the release store; null: packages lie in MongoDB. @throws ConfigError */
+/**
+ * Returns the directory of the release store; null: packages are in MongoDB.
+ * @throws ConfigError
+ */
 export function releasesFolder(configuration: Configuration): string | null {
   if (inMongo(configuration)) return null;
   return resolve(configuration.core.data_dir, configuration.section('releases', releasesConfig).path);
 }
 
-/** Names of the folders that the service writes to in its store. @param store one that is there */
 export async function releaseFoldersIn(store: string): Promise<string[]> {
   const incoming = (await readdir(store)).filter((name) => name === INCOMING);
   return [...incoming, ...(await productsIn(store))];
 }
 
 /**
- * The release store. On this disk a web server's user reaches it, and nothing else of the data directory.
- * @param tell hears of the connection that packages in MongoDB have
+ * Opens the release store. On disk, a web server's user can access it, but nothing else in the data
+ * directory.
+ * @param tell receives the connection state of packages in MongoDB
  * @throws ConfigError
  */
 export async function releasesOn(
@@ -72,13 +77,12 @@ export async function releasesOn(
   return new GridFsReleaseStore({ url: storage.url, ...(tell !== undefined && { tell }), failed }, new Workshop());
 }
 
-/** The update agents of the data directory, and where a build leaves new ones. */
 export function installersOf(configuration: Configuration): FsInstallers {
   const { built_agents } = configuration.section('setup', setupConfig);
   return new FsInstallers(join(configuration.core.data_dir, 'installer'), resolve(packageRoot(), built_agents));
 }
 
-/** Whether there is anything to place; told before the first question comes. */
+/** Whether there are installers to place; logged before the server listens. */
 export async function announced(installers: FsInstallers, log: Logger): Promise<boolean> {
   try {
     return await installers.announce();
@@ -88,7 +92,7 @@ export async function announced(installers: FsInstallers, log: Logger): Promise<
   }
 }
 
-/** Beside the running service: some hundred megabytes are copied after a new build, and nothing else waits for them. */
+/** Runs in the background: a new build copies some hundred megabytes. */
 export async function placeInstallers(installers: FsInstallers, log: Logger): Promise<void> {
   try {
     const files = await installers.place();

@@ -4,7 +4,6 @@ import { isRestoreReady } from '../../adapters/archive/backup/restore.js';
 import { isThere } from '../../adapters/archive/files.js';
 import type { Core } from '../load.js';
 
-/** A command that would work on an installation was called where there is none. */
 export class NoStore extends Error {
   override name = 'NoStore';
   constructor(folder: string) {
@@ -12,7 +11,10 @@ export class NoStore extends Error {
   }
 }
 
-/** A restore that was cut off counts: the next start of anything finishes it. @throws NoStore */
+/**
+ * An interrupted restore counts as a store, because any start completes it.
+ * @throws NoStore
+ */
 export async function requireStore({ data_dir, storage: { file } }: Core): Promise<void> {
   if (file === null || (await isThere(file)) || (await isRestoreReady(data_dir))) return;
   throw new NoStore(dirname(file));

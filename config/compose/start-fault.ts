@@ -1,4 +1,4 @@
-/** What a start ran into, told by the setting that leads there (contract 00, configuration). */
+/** Attributes startup errors to the responsible setting (contract 00, configuration). */
 import { dirname, sep } from 'node:path';
 import { KeyError } from '../../adapters/node/keys/keys.js';
 import type { Configuration } from '../load.js';
@@ -23,17 +23,15 @@ const LISTEN: Record<string, [key: string, problem: string]> = {
   ENOTFOUND: ['server.host', 'is no address of this machine'],
 };
 
-/** Origins of a key that nobody gave: its file in the data directory is named instead. */
+/** Origins of a key that is not set: its file in the data directory is named instead. */
 const UNSET = new Set(['the default', 'config/default.json']);
 
-/** The keys that a message about several of them names, without those in brackets beside their setting. */
+/** Key settings in a message, except those in parentheses after their setting. */
 const KEYS = /\b(?:release_private_key|security\.(?:license|data)_key)\b(?! \()/g;
 
-/** Whether one of the two lies in the other. */
 const alongside = (a: string, b: string): boolean =>
   `${a}${sep}`.startsWith(`${b}${sep}`) || b.startsWith(`${a}${sep}`);
 
-/** An error of the system, or of a driver, as the fault of a setting; every other error as it is. */
 function startFault(configuration: Configuration, error: unknown): unknown {
   const { core } = configuration;
   const of = (key: string, problem: string): ConfigError => new ConfigError(key, problem, configuration.origin(key));
@@ -60,14 +58,13 @@ function startFault(configuration: Configuration, error: unknown): unknown {
   if (code === 'EISDIR' && file !== null && path === file) return of('storage.url', `${file} is no file`);
   if (code === 'EMLINK' && file !== null && path === file) return of('storage.url', `is refused: ${message}`);
   const problem = PLACE[code];
-  // A file that vanished is no fault of a setting.
+  // A vanished file is not the error of a setting.
   if (problem === undefined || path === undefined || (code === 'ENOENT' && syscall !== 'mkdir')) return error;
   const at = (place: string): string => (code === 'EACCES' || code === 'EPERM' ? path : place);
   if (alongside(core.data_dir, path)) return of('data_dir', `${at(core.data_dir)} ${problem}`);
   return file !== null && alongside(dirname(file), path) ? of('storage.url', `${at(file)} ${problem}`) : error;
 }
 
-/** Does `work`; what it throws names the setting that led there. */
 export async function toldBySetting<T>(configuration: Configuration, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,4 +1,3 @@
-/** The store that the configuration names. */
 import type { MongoOptions } from '../../adapters/mongodb/store.js';
 import { connectionLines } from '../../adapters/mongodb/connection-lines.js';
 import { connectionMetrics } from '../../adapters/mongodb/connection-metrics.js';
@@ -10,13 +9,11 @@ import type { Logger } from '../../ports/logger.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { DocumentStore } from '../../ports/store.js';
 
-/** What hears of the connection to a server. */
 export interface ConnectionEars extends Pick<MongoOptions, 'tell' | 'answered'> {
-  /** Hears of a further connection to the same server: what both say is one line. */
+  /** For a second connection to the same server, so that both are logged once. */
   further?: MongoOptions['tell'];
 }
 
-/** The log and the numbers of a service hear of its connection. @param lost called when only a new process can help */
 export function connectionEars(log: Logger, metrics: Metrics, clock: Clock, lost: () => void): ConnectionEars {
   const lines = connectionLines(log, clock, lost);
   const numbers = connectionMetrics(metrics, clock);
@@ -31,7 +28,7 @@ export function connectionEars(log: Logger, metrics: Metrics, clock: Clock, lost
 }
 
 /**
- * Drivers are loaded where they are used: a command would otherwise wait longer for its modules than for its work.
+ * Drivers are imported lazily to keep commands fast.
  * @param threads of the embedded store
  */
 export async function storeOf(

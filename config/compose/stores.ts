@@ -1,4 +1,3 @@
-/** The document store and the release store, and what is heard of their connections. */
 import { MemoryReleaseStore } from '../../adapters/memory/release-store.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { ReleaseStore } from '../../ports/release-store.js';
@@ -12,7 +11,7 @@ import { connectionEars, storeOf } from './store.js';
 export interface Stores {
   store: DocumentStore;
   releaseStore: ReleaseStore;
-  /** Resolves when the store was silent for so long that only a new process can help. */
+  /** Resolves when the store was unreachable for so long that only a restart can help. */
   lost: Promise<void>;
 }
 

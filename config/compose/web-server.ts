@@ -1,4 +1,3 @@
-/** The web server, as the configuration describes it; loaded only where something listens. */
 import { unlistedProxiesIn, type UnlistedProxies } from '../../adapters/node/unlisted-proxies.js';
 import type { PinoLogger } from '../../adapters/node/logger.js';
 import type { Core } from '../load.js';
@@ -15,15 +14,12 @@ export interface WebServerParts {
   clock: Clock;
   ids: Ids;
   log: Logger;
-  /** The log's own lines, for those about requests. */
   lines: PinoLogger;
   metrics: Metrics;
   unlisted: UnlistedProxies;
-  /** Processes that serve the same store. */
   peers: () => number;
 }
 
-/** @param webDir layouts, partials and assets, compiled beside the program */
 export async function webServer(config: Core, webDir: string, parts: WebServerParts): Promise<HttpServer> {
   const { app, clock, ids, log, lines, metrics, unlisted, peers } = parts;
   const { host, port, base_url, trusted_proxies } = config.server;
@@ -50,7 +46,6 @@ export async function webServer(config: Core, webDir: string, parts: WebServerPa
   });
 }
 
-/** What a service of this data directory has seen within a week, without what was listed since then. */
 export async function unlistedProxiesOf(
   dataDir: string,
   trusted: readonly string[],
@@ -58,6 +53,6 @@ export async function unlistedProxiesOf(
   const { addressReader } = await import('../../adapters/hapi/wire/address.js');
   const read = addressReader(trusted);
   const seen = await unlistedProxiesIn(dataDir, Date.now());
-  // Of a listed one the header would be read.
+  // For a trusted proxy the header is read.
   return seen.filter(({ address }) => read(address, '192.0.2.1') === address);
 }

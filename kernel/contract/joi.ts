@@ -1,11 +1,10 @@
-/** The joi of plugins, with secret settings. */
 import Joi from 'joi';
 
 declare module 'joi' {
   interface StringSchema {
     /**
-     * Marks a setting as a secret: its value is masked in every text that the service logs, stores or shows.
-     * The joi of `aos/plugin` has it.
+     * Marks a setting as a secret: its value is masked in everything that the service logs, stores
+     * or shows. Available on the joi of `aos/plugin`.
      */
     secret(): this;
   }
@@ -14,7 +13,7 @@ declare module 'joi' {
 const isSecret = (schema: Joi.Schema): boolean =>
   (schema.$_terms['metas'] as { secret?: boolean }[] | undefined)?.some(({ secret }) => secret === true) === true;
 
-/** The service's joi: joi rejects schemas that another version of it created. */
+/** The service's joi instance. joi rejects schemas created by another version. */
 export const joi = Joi.extend((root: Joi.Root) => ({
   type: 'string',
   base: root.string(),
@@ -27,7 +26,7 @@ export const joi = Joi.extend((root: Joi.Root) => ({
   },
 })) as Joi.Root;
 
-/** Schemas of the members of `value`, by what joi calls them: a member may match several. */
+/** Lists the members of `value` with the schemas that match them; a member may match several. */
 function listMembers({ $_terms: terms }: Joi.Schema, value: object): [schema: Joi.Schema, member: unknown][] {
   const list = <T>(name: string): T[] => (terms[name] ?? []) as T[];
   if (Array.isArray(value)) {
@@ -42,7 +41,7 @@ function listMembers({ $_terms: terms }: Joi.Schema, value: object): [schema: Jo
   });
 }
 
-/** Schemas that may judge the same value in place of this one: alternatives and conditions. */
+/** Lists schemas that may validate the same value instead: alternatives and conditions. */
 function listAlternatives({ $_terms: terms }: Joi.Schema): Joi.Schema[] {
   const cases = [...((terms['matches'] ?? []) as Case[]), ...((terms['whens'] ?? []) as Case[])];
   return cases
@@ -58,7 +57,7 @@ interface Case {
   switch?: Case[];
 }
 
-/** The texts of a section that its schema marks as secrets. */
+/** Returns the texts of a section that its schema marks as secrets. */
 export function findSecrets(schema: Joi.Schema, value: unknown): string[] {
   if (value === null || value === undefined || value === '') return [];
   const others = listAlternatives(schema).flatMap((other) => findSecrets(other, value));

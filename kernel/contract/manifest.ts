@@ -1,4 +1,3 @@
-/** The manifest: what a plugin says of itself. */
 import type { ObjectSchema } from 'joi';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
@@ -8,8 +7,8 @@ import type { Collection, CollectionSpec, Doc } from '../../ports/store.js';
 import type { Catalogue } from '../errors.js';
 
 /**
- * A numbered, additive change of the plugin's own data. Recorded as `<plugin>:<number>-<name>`, run once, under a
- * lease.
+ * A numbered, additive change of the plugin's own data. It is recorded as
+ * `<plugin>:<number>-<name>` and runs once, under a lease.
  */
 export interface Migration {
   number: number;
@@ -24,43 +23,47 @@ export interface MigrationContext {
   log: Logger;
 }
 
-/** What the manifest says can be read without running the plugin. The kernel refuses unknown members. */
+/** The manifest can be read without running the plugin. Unknown members are rejected. */
 export interface Manifest {
-  /** `^[a-z][a-z0-9]{1,31}$`; the prefix of its collections and jobs, its section in the configuration. */
+  /** `^[a-z][a-z0-9]{1,31}$`; prefix of its collections and jobs, and its configuration section. */
   id: string;
-  /** Its section in the configuration, where that is not its id. */
+  /** Its configuration section, if that is not its id. */
   section?: string;
   version: string;
   api: number;
   title: string;
-  /** Its failure stops the boot; another plugin's becomes `failed(reason)`. Default false. */
+  /**
+   * Its failure stops the boot; otherwise a failure only makes the plugin `failed(reason)`. Default
+   * false.
+   */
   critical?: boolean;
-  /** Plugins that come first where they are installed: an order, not a demand. */
+  /** Plugins that are set up first if they are installed. */
   after?: readonly string[];
   /** Names of tokens that another plugin must provide. */
   needs?: readonly string[];
-  /** Names of tokens that another plugin may provide: what `ctx.find` asks for. */
+  /** Names of tokens that another plugin may provide, for `ctx.find`. */
   uses?: readonly string[];
   provides?: readonly string[];
-  /** Ports that it uses beyond those of every plugin. */
+  /** Ports that it uses in addition to those of every plugin. */
   ports?: readonly (keyof DeclaredPorts)[];
-  /** Extension points that it offers, by name: other plugins add to them, and it asks what they added. */
+  /** Names of extension points that it offers: other plugins add to them. */
   extensionPoints?: readonly string[];
   /** Extension points of other plugins to which it adds. */
   extends?: readonly string[];
-  /** Validates its section of the configuration; defaults come from the schema. */
+  /** Validates its configuration section and sets the defaults. */
   config?: ObjectSchema;
-  /** Scopes that tokens may carry because of it. */
+  /** Scopes that it defines for tokens. */
   scopes?: readonly string[];
   /** Events that it emits. */
   events?: readonly string[];
-  /** Its error codes, each with its status and meaning; `refuse` throws them. */
+  /** Its error codes with status and meaning; thrown with `refuse`. */
   errors?: Catalogue;
-  /**
-   * Groups of its routes in openapi.json, by the first segment of their paths below `/api/`, each with what it is for.
-   */
+  /** Descriptions of its route groups in openapi.json, by the first path segment below `/api/`. */
   tags?: Readonly<Record<string, string>>;
-  /** True: while its `health` answers `ok: false`, or it has failed, the service counts as unhealthy. Default false. */
+  /**
+   * Whether the service is unhealthy while this plugin has failed or its `health` returns `ok:
+   * false`. Default false.
+   */
   decidesHealth?: boolean;
   collections?: readonly CollectionSpec[];
   migrations?: readonly Migration[];

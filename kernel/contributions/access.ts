@@ -1,9 +1,7 @@
-/** Judges the `access` of routes and pages. */
 import Joi from 'joi';
 import type { BasicGuard } from '../../ports/http.js';
 import { run, type SchemaOf } from './shapes.js';
 
-/** What is wrong with who may call a route. @param scopes that some plugin registers */
 export function findAccessFaults(access: unknown, scopes: ReadonlySet<string>): string[] {
   if (access === undefined || (Array.isArray(access) && access.length === 0)) return ['declares no access'];
   if (access === 'public' || isBasic(access)) return [];
@@ -15,7 +13,7 @@ export const isSession = (rule: object): boolean => {
   const role: unknown = (rule as { session?: unknown }).session;
   return role === 'admin' || role === 'member';
 };
-/** It stands alone, so it is no rule of a list. */
+/** HTTP Basic cannot be combined with other rules. */
 const isBasic = (access: unknown): boolean =>
   access !== null &&
   typeof access === 'object' &&

@@ -1,11 +1,9 @@
-/** Judges routes, pages and panels. */
 import type { PageSpec, PanelSpec, RouteSpec } from '../../ports/http.js';
 import type { FullManifest } from '../manifest.js';
 import { findAccessFaults, isSession, formatUnknownRule } from './access.js';
 import type { NameRegistry } from './claims.js';
 import { PAGE, PANEL, ROUTE, type findSchemaFaults } from './shapes.js';
 
-/** @param look judges a shape */
 export function findRouteFaults(
   route: RouteSpec,
   { id: plugin }: FullManifest,
@@ -59,18 +57,17 @@ export function findPageFaults(
   return faults.map((fault) => `page ${method} ${page.path}: ${fault}`);
 }
 
-/** Parameters that the schema names and the path has not: they would be missing in every request. */
 function findParamFaults({ path, input }: Pick<RouteSpec | PageSpec, 'path' | 'input'>): string[] {
   const params = input?.params;
   if (typeof path !== 'string' || typeof params?.$_terms !== 'object') return [];
   const there = new Set([...path.matchAll(/\{(\w+)/g)].map(([, name]) => name));
-  // Not by `describe()`, which walks the whole schema.
+  // `describe()` would walk the whole schema.
   const members = (params.$_terms['keys'] ?? []) as { key: string }[];
   const missing = members.map(({ key }) => key).filter((name) => !there.has(name));
   return missing.map((name) => `input.params names "${name}", which its path does not have: write {${name}} there`);
 }
 
-/** Two paths that differ in the names of their parameters alone are the same path. */
+/** Paths that differ only in parameter names are the same path. */
 function findPathConflict(method: string, path: string, plugin: string, claims: NameRegistry): string[] {
   const owner = claims.take(`${method} ${path.replaceAll(/\{[^}*?]*/g, '{')}`, plugin);
   if (owner === null) return [];

@@ -1,21 +1,21 @@
-/** Judges jobs and their names. */
 import type { JobSpec } from '../../ports/jobs.js';
 import type { NameRegistry } from './claims.js';
 import { JOB, type findSchemaFaults } from './shapes.js';
 
-/** `sweep` and `chat.sweep` of the plugin chat are the job `chat.sweep`. A dotted name is taken as it is. */
+/**
+ * Returns the full name: `sweep` and `chat.sweep` of the plugin chat are the job `chat.sweep`. A
+ * dotted name stays as it is.
+ */
 export function getFullJobName(plugin: string, name: string): string {
   return name.includes('.') ? name : `${plugin}.${name}`;
 }
 
-/** The job by its full name. */
 export const withFullJobName = (job: JobSpec, plugin: string): JobSpec => ({
   ...job,
   name: getFullJobName(plugin, job.name),
   run: (call) => job.run(call),
 });
 
-/** @param look judges a shape */
 export function findJobFaults(
   job: JobSpec,
   plugin: string,

@@ -1,7 +1,6 @@
 /**
- * Judges what `setup` returned: shapes, an access on every route, scopes that are registered, services as the
- * manifest promised, and names that no other plugin has taken. What is in order is kept even when something else is
- * not, so that the routes of a failed plugin can answer 503.
+ * Validates what `setup` returned. Valid parts are retained despite other faults, so that the
+ * routes of a failed plugin can answer 503.
  */
 import type { Extension } from '../../ports/token.js';
 import type { CommandSpec } from '../contract/command.js';
@@ -12,7 +11,7 @@ import { findPageFaults, findPanelFaults, findRouteFaults } from './http.js';
 import { withFullJobName, findJobFaults } from './jobs.js';
 import { COMMAND, EXTENSION, LISTEN, PARTS, findSchemaFaults } from './shapes.js';
 
-/** Of plugins whose shapes the tests have judged: to do so again was a twelfth of a start. */
+/** For plugins whose shapes the tests have validated, to keep startup fast. */
 const LEFT: typeof findSchemaFaults = () => [];
 
 export interface ValidatedParts {
@@ -20,10 +19,6 @@ export interface ValidatedParts {
   faults: string[];
 }
 
-/**
- * @param views the folder of its views, null when there is none to be found
- * @param tested shapes were judged by the tests; here it is judged what depends on the other plugins
- */
 export function validateParts(
   returned: unknown,
   manifest: FullManifest,
@@ -44,7 +39,6 @@ export function validateParts(
 
   const { id } = manifest;
   const kept: PluginParts = {
-    // Bound, because the parts may be an instance of a class.
     health: parts.health?.bind(parts),
     start: parts.start?.bind(parts),
     stop: parts.stop?.bind(parts),

@@ -1,4 +1,3 @@
-/** The shape of every part that `setup` may return, as joi schemas. */
 import Joi from 'joi';
 import type { ListenSpec } from '../../ports/events.js';
 import type { PageSpec, PanelSpec, RouteSpec, StreamedInput, ToolSpec } from '../../ports/http.js';
@@ -8,14 +7,17 @@ import type { CommandSpec } from '../contract/command.js';
 import type { PluginParts } from '../contract/plugin.js';
 
 /**
- * A schema for every member of `T` and for no other: a new member of the contract does not compile until it is judged
- * here.
+ * A schema for every member of `T`, so that a new member of the contract does not compile without
+ * one.
  */
 export type SchemaOf<T> = Record<keyof T, Joi.Schema>;
 
 export const run = Joi.function().required();
 const duck = Joi.any();
-/** A plugin may bring its own copy of joi, but not another version: the two cannot be put together. */
+/**
+ * A plugin may bring its own copy of joi, but not another version, because schemas of different
+ * versions cannot be combined.
+ */
 const VERSION = Symbol.for('@hapi/joi/schema');
 const schema = Joi.any()
   .custom((value: Partial<Record<symbol, { version?: string }>>, helpers) => {
@@ -193,7 +195,9 @@ export const PARTS = Joi.object({
 
 const MESSAGES = { 'object.unknown': '{{#label}} is not known here', 'any.required': '{{#label}} is missing' };
 
-/** The schemas as they judge: joi reads its messages as templates, which would be a third of the judging each time. */
+/**
+ * Schemas with prepared messages, because joi would compile the messages again on each validation.
+ */
 const judges = new WeakMap<Joi.Schema, Joi.Schema>();
 
 function judgeOf(schema: Joi.Schema): Joi.Schema {
@@ -209,7 +213,7 @@ function judgeOf(schema: Joi.Schema): Joi.Schema {
   return made;
 }
 
-/** What is wrong with the shape of `value`, one sentence each. Converts nothing. */
+/** Finds faults in the shape of `value`, one sentence each. Converts nothing. */
 export function findSchemaFaults(schema: Joi.Schema, value: unknown): string[] {
   const { error } = judgeOf(schema).validate(value);
   return error === undefined ? [] : error.details.map(({ message }) => message);

@@ -1,20 +1,24 @@
-/** Shows a refused form again, with the faults and the typed values: the same on every page. */
+/**
+ * Shows a rejected form again with its errors and the submitted values, in the same way on every
+ * page.
+ */
 import { View, type HttpRequest, type PageResult, type PageSpec } from '../../ports/http.js';
 import { ServiceError } from '../errors.js';
 
-/** The part of a refusal that a page shows. */
+/** The part of a rejection that a page shows. */
 export interface Problem {
   message: string;
   code: string;
-  /** Field → text, for the controls. */
+  /** Error text by field. */
   errors: Record<string, string>;
 }
 
-/** Refusals that a person can correct on the page; every other one leads to the error page. */
+/** Statuses that the user can correct on the page; others lead to the error page. */
 const MENDABLE: readonly number[] = [409, 422];
 
 /**
- * `run`, or the page again with the refusal's status and headers (`Retry-After`).
+ * Returns the result of `run`, or the page again with the rejection's status and headers
+ * (`Retry-After`).
  * @param mendable statuses that the page itself can show
  */
 export async function orAgain(
@@ -36,9 +40,9 @@ export async function orAgain(
 }
 
 /**
- * A page that takes a posted form: `run`, or the page that holds the form, with what was refused.
+ * Creates the page that accepts a posted form: `run`, or the form again with its errors.
  * @param page the page's path, title, access and input
- * @param again the page that holds the form
+ * @param again renders the page with the form
  * @param mendable statuses that the page itself can show
  */
 export const formPage = (
@@ -57,16 +61,19 @@ export const formPage = (
     ),
 });
 
-/** What a button of a page does. @param id of the thing that the page shows */
+/**
+ * Action of a button on a page.
+ * @param id of the object that the page shows
+ */
 export type PageAction = (request: HttpRequest, id: string) => Promise<PageResult>;
 
 /**
- * The buttons of a page of one thing: each is a form that is posted to `<path of the page>/<name>`, and a refusal is
- * shown on the page itself.
- * @param page the page's path (it holds `{id}`), title, access and input
- * @param again the page, with what was refused
+ * Creates the buttons of an object's page. Each is a form posted to `<path of the page>/<name>`;
+ * rejections are shown on the page itself.
+ * @param page the page's path (contains `{id}`), title, access and input
+ * @param again renders the page with the rejection
  * @param mendable statuses that the page itself can show
- * @returns makes one button; `input` where the name has parameters of its own
+ * @returns a function that creates one button; `input` if its name has parameters
  */
 export const pageActions =
   (
@@ -82,5 +89,5 @@ export const pageActions =
       mendable,
     );
 
-/** A refusal in one text, for a page that has no control beside which a field's fault could stand. */
+/** Formats a rejection as one text, for a page without form controls. */
 export const problemText = ({ message, errors }: Problem): string => [message, ...Object.values(errors)].join(' ');

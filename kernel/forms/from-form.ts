@@ -1,21 +1,20 @@
 /**
- * A posted form by a schema of the interface, with its faults in words for people: each a sentence for its control, all
- * of them at once. An API's caller reads the schema's own words, which name types and patterns; a person at a form
- * reads these.
+ * Validates a posted form with an API schema and reports all errors, each as a sentence for its
+ * control. The schema's own messages name types and patterns, which suits API callers but not
+ * users.
  */
 import type { ObjectSchema, ValidationError, ValidationOptions } from 'joi';
 import { formatSentence } from '../../lib/sentence.js';
 import { grouped } from '../../lib/text/grouped.js';
 import { invalid } from '../errors.js';
 
-/** Faults of one answer; more would be nobody's form. */
 const MAX_FORM_ENTRIES = 50;
 
 type Context = Record<string, unknown>;
 
 const count = (value: unknown): string => (typeof value === 'number' ? grouped(value) : String(value));
 
-/** `a, b or c`; null is an empty control. */
+/** Formats choices as `a, b or c`; null is an empty control. */
 const choices = (valids: unknown): string => {
   const names = (Array.isArray(valids) ? valids : []).filter((one) => one !== null && one !== '').map(String);
   const last = names.pop() ?? '';
@@ -32,7 +31,7 @@ const missing = (): string => 'Fill this in.';
 const date = (): string => 'Give a date and time such as 2026-11-22T08:00:00Z.';
 const address = (): string => 'Give a whole address that begins with https:// or http://.';
 
-/** Types of faults, as joi names them, in words. */
+/** By joi's error type. */
 const WORDS: Record<string, (context: Context) => string> = {
   'any.required': missing,
   'string.empty': missing,
@@ -67,11 +66,12 @@ const WORDS: Record<string, (context: Context) => string> = {
 };
 
 /**
- * Joi puts this into a fault that the schema has no words of its own for: `.message(…)` and `.messages(…)` win over it.
+ * Marks messages that the schema does not override: `.message(…)` and `.messages(…)` take
+ * precedence.
  */
 const MARK = '(words of the form)';
 
-/** How a form is validated: every fault, each marked, and what the form has beside the schema's fields dropped. */
+/** Collects every error, marked, and drops fields that the schema lacks. */
 const FORM: ValidationOptions = {
   abortEarly: false,
   stripUnknown: true,
@@ -79,10 +79,13 @@ const FORM: ValidationOptions = {
   messages: Object.fromEntries(Object.keys(WORDS).map((type) => [type, MARK])),
 };
 
-/** What a rule of the interface's own says of a time. */
+/** Matches the API's message about timestamps. */
 const TIMESTAMP = /RFC 3339/;
 
-/** Control → sentence; a fault inside a list is the list's, one of several controls that of the first. */
+/**
+ * Maps errors to controls. An error inside a list belongs to the list, one of several controls to
+ * the first.
+ */
 function toFieldFaults({ details }: ValidationError): Record<string, string> {
   const faults = new Map<string, string>();
   for (const { path, type, message, context = {} } of details.slice(0, MAX_FORM_ENTRIES)) {
@@ -95,10 +98,10 @@ function toFieldFaults({ details }: ValidationError): Record<string, string> {
 }
 
 /**
- * The values of a posted form.
- * @param schema as the interface takes them; what it does not know is dropped
- * @param options of the validation, beside those of every form
- * @throws ServiceError validation_failed: `fields` has a sentence for each control that is wrong
+ * Returns the validated values of a posted form.
+ * @param schema of the API; unknown fields are dropped
+ * @param options additional validation options
+ * @throws ServiceError validation_failed: `fields` has a sentence for each invalid control
  */
 export function fromForm(schema: ObjectSchema, given: object, options: ValidationOptions = {}): unknown {
   const { value, error } = schema.validate(given, { ...FORM, ...options }) as {

@@ -1,7 +1,6 @@
 /**
- * Plugins from outside that cannot run: their module cannot be loaded, or their manifest does not fit. The service runs
- * without them, names them with the reason, and answers 503 on their paths. A plugin that comes with the service, or
- * whose manifest says `critical`, stops the start instead.
+ * External plugins that cannot run. The service answers 503 on their paths. A fault in a built-in
+ * or `critical` plugin stops the start.
  */
 import type { PluginState } from '../../ports/domain/system.js';
 import { formatFaults, type Fault } from '../faults.js';
@@ -9,31 +8,26 @@ import { BUILT_IN, type LoadedPlugin } from '../manifest.js';
 
 export interface BrokenPlugin {
   state: PluginState;
-  /** File of its module; null when it is not known. */
   module: string | null;
   faults: readonly Fault[];
 }
 
-/** A fault, and the plugin that has it. Null: the configuration, or a plugin that could not be loaded. */
 export interface OwnedFault extends Fault {
   owner: LoadedPlugin | null;
 }
 
-/** What a manifest says, as far as it can be read. */
 function readManifest(plugin: unknown): Partial<Record<string, unknown>> {
   return plugin !== null && typeof plugin === 'object' ? plugin : {};
 }
 
-/** Whether the service can run without the plugin. */
 export function isExpendable({ plugin, entry }: LoadedPlugin): boolean {
   return entry !== BUILT_IN && readManifest(plugin)['critical'] !== true;
 }
 
-/** The id of another plugin is no name of this one. */
+/** The id of another plugin is not used as this one's name. */
 const nameEntry = (entry: string, taken: ReadonlySet<string>): string =>
   taken.has(entry) ? `plugins: ${entry}` : entry;
 
-/** @param taken ids of other plugins; the broken one then goes by its entry */
 export function createBrokenPlugin(
   loaded: LoadedPlugin,
   faults: readonly Fault[],
@@ -57,7 +51,6 @@ export function createBrokenPlugin(
   };
 }
 
-/** Tokens that a broken plugin was to provide, with the plugin. */
 export function findLostProviders(
   broken: readonly { loaded: LoadedPlugin; plugin: BrokenPlugin }[],
 ): ReadonlyMap<string, BrokenPlugin> {

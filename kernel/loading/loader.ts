@@ -1,9 +1,6 @@
 /**
- * Finds the plugins: the built-in list, and what the configuration names under `plugins` (a package, a folder with a
- * package.json, a module file). It never scans folders: what runs here was named in the configuration. What cannot be
- * loaded is a fault with the entry's name, reported together with the registry's own.
- *
- * Packages are resolved here instead of by `require.resolve`, which knows no package that exports ES modules only.
+ * Loads the built-in plugins and those under `plugins` in the configuration (package, folder or
+ * module file). Folders are never scanned, and load errors are reported together.
  */
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, extname, isAbsolute, join, resolve } from 'node:path';
@@ -17,20 +14,16 @@ import { addPluginModule, runInPlugin } from './thrown.js';
 import { within } from '../timeout.js';
 
 export interface LoadSettings {
-  /** Entries of `plugins`, as the configuration has them. */
   entries: readonly string[];
-  /** Folders against which they are resolved, in this order: the configuration file's, the working directory. */
   bases: readonly string[];
   plugin_timeout_ms: number;
-  /** Of the built-in ones. */
   builtinTested?: boolean;
 }
 
 export interface LoadedPlugins {
   plugins: LoadedPlugin[];
-  /** Those that could not be loaded. */
   unloaded: { plugin: LoadedPlugin; fault: Fault }[];
-  /** The plugin's file is writable by others, so the service does not start. */
+  /** Plugin files that others can write, which prevents the start. */
   untrusted: Fault[];
 }
 
@@ -59,7 +52,6 @@ export async function loadPlugins(builtin: readonly Plugin[], settings: LoadSett
   return { plugins, unloaded, untrusted };
 }
 
-/** The module of a plugin that failed to load: its paths are read from it. */
 function moduleAt(entry: string, bases: readonly string[]): string | null {
   try {
     return realpathSync(locate(entry, bases));
@@ -68,7 +60,7 @@ function moduleAt(entry: string, bases: readonly string[]): string | null {
   }
 }
 
-/** A SyntaxError's own message does not say that it is one. */
+/** A SyntaxError's message does not name its type. */
 function describe(error: unknown): string {
   return error instanceof Error && error.name !== 'Error' && !(error instanceof Unresolved)
     ? `${error.name}: ${getFaultReason(error)}`
@@ -98,7 +90,8 @@ async function load(entry: string, { bases, plugin_timeout_ms }: LoadSettings): 
 }
 
 /**
- * The default export, or the one named `plugin`; what a CommonJS module that was an ES module once wraps in `default`.
+ * Returns the default export or the one named `plugin`, unwrapping the `default` of transpiled
+ * CommonJS.
  */
 function exported(module: Record<string, unknown>): unknown {
   const first = module['default'] ?? module['plugin'];
@@ -109,13 +102,11 @@ function exported(module: Record<string, unknown>): unknown {
   return first;
 }
 
-/** The module that a plugin names by `from`. */
 function getModulePath(plugin: Plugin): string | null {
   const { from } = plugin as { from?: unknown };
   return typeof from === 'string' && /^file:.*\.[cm]?js$/.test(from) ? fileURLToPath(from) : null;
 }
 
-/** The folder of its views: its `from` (a module's URL, or the folder itself), else by the module that was opened. */
 function resolveViews(plugin: unknown, file: string | null): string | null {
   const from = (plugin as { from?: unknown } | null)?.from;
   if (typeof from !== 'string') return file === null ? null : findViewsFolder(file);
@@ -124,7 +115,7 @@ function resolveViews(plugin: unknown, file: string | null): string | null {
   return extname(absolute) === '' ? absolute : findViewsFolder(absolute);
 }
 
-/** `views` beside the module; where there is none, as above a `dist`, beside the package.json of its package. */
+/** Returns `views` next to the module, or next to its package.json (above a `dist`). */
 function findViewsFolder(module: string): string {
   const beside = join(dirname(module), 'views');
   for (let at = dirname(module); at !== dirname(at); at = dirname(at)) {
@@ -156,7 +147,6 @@ function findPath(entry: string, bases: readonly string[]): string | null {
   return null;
 }
 
-/** `node_modules/<name>` in a base or above it. */
 function findPackage(name: string, bases: readonly string[]): string | null {
   for (const base of bases) {
     for (let at = resolve(base); ; at = dirname(at)) {
@@ -168,7 +158,6 @@ function findPackage(name: string, bases: readonly string[]): string | null {
   return null;
 }
 
-/** The module that a folder's package.json names: `exports`, `main`, or index.js. */
 function resolveEntry(folder: string): string {
   const path = join(folder, 'package.json');
   if (!existsSync(path)) {
@@ -183,7 +172,6 @@ function resolveEntry(folder: string): string {
   return file;
 }
 
-/** The first of Node's conditions that applies to an import. */
 function pick(target: unknown): string | null {
   if (typeof target === 'string') return target;
   if (target === null || typeof target !== 'object' || Array.isArray(target)) return null;

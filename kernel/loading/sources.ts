@@ -1,10 +1,6 @@
 /**
- * What a plugin's code names in plain sight: views that it shows and jobs that it asks for. A name that is not there
- * would be found by the first visitor; so the modules of the plugin are read once, at its start, and each literal is
- * compared with what is there. A name that is computed is not judged here: `ctx.ports.jobs` refuses an unknown job when
- * it is asked.
- *
- * Rejected: a list of views in the manifest, which says the same twice; a parser, which no installed service has.
+ * Checks literal names of views and jobs in a plugin's code once at its start. Computed names are
+ * not checked.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
@@ -12,16 +8,15 @@ import { fileURLToPath } from 'node:url';
 
 interface Named {
   name: string;
-  /** `src/pages.js:14` */
   place: string;
 }
 
-/** Texts, and comments beside them: a comment is taken away, so that what it says does not count. */
+/** Strings and comments, so that comments can be removed. */
 const TOKENS = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|\/\/[^\n]*|\/\*[^]*?\*\//g;
 const IMPORTS = /\b(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"\n]+)['"]/g;
 const VIEWS = /\bnew\s+View\(\s*['"]([^'"\n]+)['"]/g;
 const JOBS = /\bjobs\s*\.\s*(?:enqueue|runNow)\(\s*['"]([^'"\n]+)['"]/g;
-/** More than any plugin has; a generated module is not read. */
+/** Exceeds any real plugin; generated modules are not read. */
 const MAX_MODULES = 1_000;
 const MAX_MODULE_BYTES = 2 * 1024 * 1024;
 
@@ -29,7 +24,6 @@ const blank = (text: string): string => text.replaceAll(/[^\n]/g, ' ');
 const removeComments = (code: string): string =>
   code.replaceAll(TOKENS, (token) => (token.startsWith('//') || token.startsWith('/*') ? blank(token) : token));
 
-/** The module and what it imports by relative paths, as code without comments. */
 function readPluginModules(entry: string): Map<string, string> {
   const found = new Map<string, string>();
   const waiting = [entry];
@@ -55,12 +49,6 @@ function findNamed(pattern: RegExp, modules: ReadonlyMap<string, string>, root: 
 
 const listed = (names: readonly string[]): string => (names.length === 0 ? 'none' : names.join(', '));
 
-/**
- * Faults, each with its place and mend.
- * @param entry the plugin's module
- * @param views folder of its views
- * @param jobs the names of its jobs, without its id
- */
 export function findSourceFaults(
   entry: string,
   views: string | null,
@@ -78,7 +66,7 @@ export function findSourceFaults(
       ({ name, place }) =>
         `${place} shows the view "${name}", and there is no ${folder}/${name}.hbs: write the file, or one of these names: ${listed(known)}`,
     );
-  // A job goes by its own name or by the full one; those of other plugins are not judged.
+  // A job is named with or without the plugin id; jobs of other plugins are not checked.
   const own = (name: string): string => (name.startsWith(`${plugin}.`) ? name.slice(plugin.length + 1) : name);
   const unknown = findNamed(JOBS, modules, root)
     .filter(({ name }) => !own(name).includes('.') && !jobs.includes(own(name)))
@@ -89,13 +77,9 @@ export function findSourceFaults(
   return [...missing, ...unknown];
 }
 
-/** A path that a route or page names, up to its first parameter. */
+/** Path of a route or page, up to its first parameter. */
 const PATHS = /\bpath:\s*['"`](\/[^'"`{}$\s]+)|['"`](\/api\/[^'"`{}$\s]+)/g;
 
-/**
- * Paths that the modules of a plugin name, for one whose `setup` never said which it serves.
- * @param entry the plugin's module
- */
 export function findRoutePaths(entry: string): string[] {
   const code = [...readPluginModules(entry).values()];
   const named = code.flatMap((text) => [...text.matchAll(PATHS)].map(([, path, api]) => path ?? api ?? ''));
@@ -103,25 +87,23 @@ export function findRoutePaths(entry: string): string[] {
 }
 
 const FRAMES = /\(?((?:file:\/\/)?(?:\/|[A-Za-z]:[\\/])[^\n()]*?):\d+:\d+\)?$/gm;
-/** The service itself may lie in the folder of a plugin, or be installed below it. */
+/** The service itself may lie in a plugin's folder or be installed below it. */
 const SERVICE = join(import.meta.dirname, '..', '..');
 
-/** Files of a stack trace, the innermost call first. */
 export function listStackFiles(stack: string): string[] {
   return [...stack.matchAll(FRAMES)].map(([, file = '']) => (file.startsWith('file:') ? fileURLToPath(file) : file));
 }
 
-/** Whether a file is a plugin's module, or one that this imports by relative paths. */
+/** Whether a file is the plugin's module or one of its relative imports. */
 export const isModuleOf = (entry: string, file: string): boolean => readPluginModules(entry).has(file);
 
-/** Whether a file lies in the package of a plugin's module, as its dependencies do. */
+/** Whether a file lies in the plugin's package, including its dependencies. */
 export function isInPackageOf(entry: string, file: string): boolean {
   const inside = (folder: string): boolean => file.startsWith(`${folder}${sep}`);
   const folder = findPackageFolder(entry);
   return existsSync(join(folder, 'package.json')) && inside(folder) && !inside(SERVICE);
 }
 
-/** The folder with the package.json of a module, or the module's own. */
 function findPackageFolder(entry: string): string {
   for (let at = dirname(entry); at !== dirname(at); at = dirname(at))
     if (existsSync(join(at, 'package.json'))) return at;

@@ -1,10 +1,7 @@
 /**
- * Migrations: numbered, additive, recorded one by one, and run once even when two processes start together. Creating a
- * plugin's collections and indexes is a migration too (`<plugin>:indexes-<hash>`), so that a new index is as visible in
- * `aos migrate` as any other change.
- *
- * There is no way back and no transaction: a migration that stopped half-way runs again from its beginning, so each
- * must bear that. Rejected: down-migrations, which are trusted and never tested.
+ * Runs migrations: numbered, additive and once even when two processes start together. Indexes are
+ * migrations too (`<plugin>:indexes-<hash>`). An interrupted migration runs again from its
+ * beginning and must tolerate that.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -28,12 +25,10 @@ import { isLater, refuseTooNew } from './version-skew.js';
 
 interface MigrationDoc extends Doc {
   applied_at: string;
-  /** Of the service that applied it; absent in records from before this was written. */
   version?: string;
 }
 
 interface Step {
-  /** `bugs:002-refs` */
   id: string;
   plugin: string;
   run(): Promise<void>;
@@ -44,25 +39,21 @@ export interface MigratorParts {
   clock: Clock;
   ids: Ids;
   log: Logger;
-  /** Of this service. */
   version: string;
-  /** Collections of the service's own adapters (jobs), with their stored names. */
   collections?: readonly CollectionSpec[];
-  /** After this long without a sign of life another process's migration counts as dead. Default 15,000. */
+  /** After this time without renewal another process's migration counts as dead. Default 15,000. */
   leaseMs?: number;
-  /** Before a store in use is changed, a backup of it is made. */
+  /** Makes a backup before a store in use is changed. */
   backups?: Backups;
 }
 
 export interface MigrationOutcome {
-  /** What this process applied. */
   applied: readonly string[];
   pending: readonly string[];
-  /** The first migration of a plugin that failed; its later ones were not tried. */
+  /** The first failed migration of each plugin; its later ones were not attempted. */
   failed: readonly { plugin: string; id: string; error: unknown }[];
 }
 
-/** A migration was renamed or renumbered after it had been applied. */
 export class MigrationRenamed extends Error {
   override name = 'MigrationRenamed';
   constructor({ id, plugin }: Pick<Step, 'id' | 'plugin'>, applied: string) {
@@ -74,13 +65,11 @@ export class MigrationRenamed extends Error {
 }
 
 const POLL_MS = 50;
-/** The id of a plugin's declared collections, after its name. */
 const INDEXES = /:indexes-[0-9a-f]+$/;
 
 export class Migrator {
   readonly #steps: readonly Step[];
 
-  /** @param manifests in the order of the plugins; each plugin's migrations by number. */
   constructor(
     private readonly parts: MigratorParts,
     manifests: readonly FullManifest[],
@@ -94,23 +83,30 @@ export class Migrator {
     };
   }
 
-  /** What is declared: the collections by their stored names, and the migrations but for those of indexes. */
+  /**
+   * The declared collections by their stored names, and the migrations without index migrations.
+   */
   readonly declared: { collections: readonly CollectionSpec[]; migrations: readonly string[] };
 
-  /** Every recorded migration, also those of plugins that are no longer installed; oldest first. */
+  /**
+   * Lists all recorded migrations, oldest first, including those of plugins that are no longer
+   * installed.
+   */
   async applied(): Promise<MigrationState[]> {
     const records = await all(this.#records(), { sort: [['applied_at', 'asc']], limit: 1_000 });
     return records.map(({ id, applied_at, version = null }) => ({ id, applied_at, version }));
   }
 
-  /** Forgets which migrations of a plugin ran. @returns their ids */
   async forget(plugin: string): Promise<string[]> {
     const ids = (await this.applied()).map(({ id }) => id).filter((id) => id.startsWith(`${plugin}:`));
     for (const id of ids) await this.#records().remove({ id });
     return ids;
   }
 
-  /** Plugins whose migration has another name than the applied one of its number: none of theirs runs. */
+  /**
+   * Lists plugins with an applied migration of the same number but another name: none of their
+   * migrations runs.
+   */
   renamed(applied: readonly MigrationState[]): MigrationOutcome['failed'] {
     const ids = new Set(applied.map(({ id }) => id));
     const found = this.#steps.flatMap((step) => {
@@ -121,15 +117,16 @@ export class Migrator {
   }
 
   /**
-   * Ids in the order in which they will run.
-   * @param applied where the caller has just read them @throws StoreTooNew
+   * Lists the pending ids in execution order.
+   * @param applied if the caller has just read them
+   * @throws StoreTooNew
    */
   async pending(applied?: readonly MigrationState[]): Promise<string[]> {
     return this.#left(applied ?? (await this.applied())).map(({ id }) => id);
   }
 
   /**
-   * Runs what is pending, waiting for another process that does so already.
+   * Runs pending migrations, waiting for another process that is doing so.
    * @throws StoreTooNew, LeaseLost
    */
   async run(): Promise<MigrationOutcome> {
@@ -151,11 +148,12 @@ export class Migrator {
     const failed: { plugin: string; id: string; error: unknown }[] = [];
     let renamed: MigrationOutcome['failed'] = [];
     try {
-      // Asked again: the process that held the lease before may have finished between our question and our turn.
+      // Read again: the previous holder of the lease may have finished in the meantime.
       const pending = await this.#pendingSteps();
       renamed = this.renamed(await this.applied());
       if (pending.length > 0) await this.#backUp();
-      // Of a new store the steps that create collections are done together, and all records are written at the end.
+      // In a new store, all collections are created together and all records are written at the
+      // end.
       const isNew = (await this.applied()).length === 0 && (await this.#createCollections());
       for (const step of pending) {
         if (failed.some(({ plugin }) => plugin === step.plugin)) continue;
@@ -181,14 +179,13 @@ export class Migrator {
     return { applied, pending: [], failed: renamed };
   }
 
-  /** The copy of before is no longer needed for another attempt. */
   async #noteMigrated(): Promise<void> {
     await this.parts.backups?.noteMigrated().catch((err: unknown) => {
       this.parts.log.warn({ err }, 'the folder of backups takes no note that the migrations succeeded');
     });
   }
 
-  /** There is no way back from a migration but a copy of before; without one nothing is changed. */
+  /** A migration can only be undone with a backup; without one nothing is changed. */
   async #backUp(): Promise<void> {
     const { backups, log } = this.parts;
     if (backups === undefined || backups.folder === null || (await this.applied()).length === 0) return;
@@ -202,8 +199,9 @@ export class Migrator {
   }
 
   /**
-   * Creates the collections of all plugins in one transaction of the store.
-   * @returns false when that fails: the steps then run one by one, which shows whose collection is at fault
+   * Creates the collections of all plugins in one store transaction.
+   * @returns false on failure: the steps then run one by one, which identifies the faulty
+   *   collection
    */
   async #createCollections(): Promise<boolean> {
     try {
@@ -229,7 +227,7 @@ export class Migrator {
     try {
       await this.#records().insert({ id: step.id, applied_at: clock.iso(), version: this.parts.version });
     } catch (error) {
-      // Two ran it after a lost lease: it is applied and recorded.
+      // After a lost lease another process ran it too: it is applied and recorded.
       if (!(error instanceof StoreConflict)) throw error;
     }
     log.info({ migration: step.id, ms: Math.round(clock.monotonic() - began) }, 'migrated');
@@ -247,8 +245,8 @@ export class Migrator {
     const renamed = new Set(this.renamed(records).map(({ plugin }) => plugin));
     const later = records.filter((record) => !own.has(record.id) && isLater(record, version));
     const replaced = new Set(later.filter(({ id }) => INDEXES.test(id)).map(({ id }) => id.replace(INDEXES, '')));
-    // The indexes of the next version serve this one; to declare its own again would drop those that only the next one
-    // has.
+    // The indexes of the next version serve this one; declaring its own again would drop the newer
+    // ones.
     return this.#steps.filter(
       ({ id, plugin }) => !applied.has(id) && !renamed.has(plugin) && !(INDEXES.test(id) && replaced.has(plugin)),
     );
@@ -272,7 +270,9 @@ export class Migrator {
     return specs.length === 0 ? numbered : [this.#indexes(plugin, specs), ...numbered];
   }
 
-  /** The hash is of what was declared, in a canonical order: the same declaration is the same migration. */
+  /**
+   * Hashes the declaration in canonical order, so that the same declaration is the same migration.
+   */
   #indexes(plugin: string, specs: readonly CollectionSpec[]): Step {
     const canonical = specs
       .map(({ name, indexes, values = [], search = [], compressed = [], bytes }) => [
@@ -306,7 +306,6 @@ export class Migrator {
 const storedSpecs = ({ id, collections }: FullManifest): CollectionSpec[] =>
   collections.map((spec) => ({ ...spec, name: `${id}_${spec.name}` }));
 
-/** The applied migration of the same number: `bugs:002-references` for `bugs:002-refs`. */
 function findRenamed(id: string, applied: ReadonlySet<string>): string | null {
   const number = /^[a-z0-9]+:\d+-/.exec(id)?.[0];
   if (number === undefined || applied.has(id)) return null;

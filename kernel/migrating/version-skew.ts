@@ -1,25 +1,26 @@
 /**
- * Which versions of the service may use one store together (contract 95, a bad day): those whose minor versions are
- * neighbours, as they meet while an upgrade rolls over several processes. A migration is additive, so a version serves
- * a store that the next minor version has migrated; of anything later it knows nothing.
+ * Decides which versions of the service may share a store (contract 95, a bad day): adjacent minor
+ * versions, as in a rolling upgrade. Migrations are additive, so a version can serve a store that
+ * the next minor version has migrated.
  */
 import type { MigrationState } from '../../ports/domain/system.js';
 
-/** A migration that this version does not know was applied by one too far ahead. */
+/** A version too far ahead applied a migration that this version does not have. */
 export class StoreTooNew extends Error {
   override name = 'StoreTooNew';
 }
 
 /**
- * Applied by a later minor version. Its patches make no difference, and of an older record nobody knows the version.
+ * Whether a later minor version applied the migration. Patch versions make no difference; older
+ * records have no version.
  */
 export function isLater({ version }: Pick<MigrationState, 'version'>, own: string): boolean {
   return version !== null && countMinorsAhead(version, own) > 0;
 }
 
 /**
- * @param records what is recorded in the store
- * @param known whether this version has the migration, or one that took its place
+ * @param records migrations recorded in the store
+ * @param known whether this version has the migration, or a replacement
  * @throws StoreTooNew
  */
 export function refuseTooNew(records: readonly MigrationState[], known: (id: string) => boolean, own: string): void {
@@ -32,7 +33,10 @@ export function refuseTooNew(records: readonly MigrationState[], known: (id: str
   }
 }
 
-/** 0: the same; 1: the next; Infinity: another major version. Negative: earlier. */
+/**
+ * Returns 0 for the same minor version, 1 for the next, Infinity for another major version;
+ * negative for earlier ones.
+ */
 function countMinorsAhead(version: string, own: string): number {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [ownMajor = 0, ownMinor = 0] = own.split('.').map(Number);

@@ -1,11 +1,9 @@
-/** What the installed plugins offer, all together (`kernel.catalog`). */
 import type { ServiceCatalog } from '../../ports/domain/system.js';
 import type { HttpServer } from '../../ports/http-server.js';
 import type { PageSpec, Role } from '../../ports/http.js';
 import type { RouteTools } from '../../ports/tools.js';
 import type { PluginRun } from '../plugin-run.js';
 
-/** A command runs no server. */
 const NO_TOOLS: RouteTools = { list: () => [], call: () => Promise.resolve(null) };
 
 export function createCatalog(runs: readonly PluginRun[], http: HttpServer | undefined): ServiceCatalog {

@@ -1,4 +1,7 @@
-/** Checks the clock before anything is deleted by age (decision 050). The note is stored, so processes share it. */
+/**
+ * Checks the clock before anything is deleted by age (decision 050). The note is stored, so that
+ * processes share it.
+ */
 import { evaluateClock, PROOF_MS, type ClockNote } from '../../lib/clock-skew.js';
 import { MINUTE_MS } from '../../lib/time.js';
 import type { Clock } from '../../ports/clock.js';
@@ -7,7 +10,6 @@ import type { Logger } from '../../ports/logger.js';
 import type { Collection, Doc, DocumentStore } from '../../ports/store.js';
 
 const ID = 'clock';
-/** Interval of the checks, and how old a note may become. */
 const INTERVAL_MS = 5 * MINUTE_MS;
 
 export class ClockTrust {
@@ -19,7 +21,6 @@ export class ClockTrust {
     this.#notes = parts.store.collection('kernel_clock');
   }
 
-  /** Checks the clock against the stored note. */
   async check(): Promise<ClockState> {
     const { clock } = this.parts;
     const last = await this.#notes.get(ID);
@@ -29,10 +30,9 @@ export class ClockTrust {
     const isStale =
       last === null ||
       Math.abs(note.at - last.at) >= INTERVAL_MS ||
-      // After a boot the running time of an untrusted clock counts by the new monotonic clock.
+      // After a reboot the run time of an untrusted clock is measured with the new monotonic clock.
       (isTrusted ? last.doubted_ms > 0 : last.epoch !== note.epoch);
     if (isStale) await this.#notes.change({ id: ID }, { set: { ...note } }, { upsert: true });
-    // The running time of an untrusted clock counts from the stored note.
     if (isStale || isTrusted || this.#checkedAt === null) this.#checkedAt = reading.monotonic;
     const ahead_seconds = Math.round(ahead_ms / 1000);
     this.#log(isTrusted, note, ahead_seconds);
@@ -44,7 +44,10 @@ export class ClockTrust {
     };
   }
 
-  /** Checks the clock now and periodically, so that a short stop is not a leap. @returns a function that ends it */
+  /**
+   * Checks the clock now and periodically, so that a short stop does not count as a leap.
+   * @returns a function that stops the checks
+   */
   async watch(): Promise<() => Promise<void>> {
     let last: Promise<unknown> = Promise.resolve();
     const check = (): void => {

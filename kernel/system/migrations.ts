@@ -1,4 +1,3 @@
-/** The numbered changes of stored data, as plugins see them (`kernel.migrations`). */
 import type { ServiceMigrations } from '../../ports/domain/system.js';
 import { MigrationsFailed } from '../faults.js';
 import type { Migrator } from '../migrating/migrator.js';

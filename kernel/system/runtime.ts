@@ -1,4 +1,3 @@
-/** The running process and its plugins (`kernel.runtime`). */
 import type { PluginState, ServiceRuntime, UnlistedProxy } from '../../ports/domain/system.js';
 import type { Processes } from '../../ports/processes.js';
 import type { DocumentStore } from '../../ports/store.js';
@@ -7,10 +6,9 @@ import { getFaultReason } from '../faults.js';
 import type { PluginRun } from '../plugin-run.js';
 import { within } from '../timeout.js';
 
-/** A health function may take this long. */
 const HEALTH_MS = 5_000;
 
-/** Where this is unknown, no other process counts as gone. */
+/** Without process information, no other process counts as gone. */
 const ALONE: Processes = {
   self: () => Promise.resolve({ host: 'localhost', pid: process.pid, started: null }),
   dead: () => Promise.resolve(false),
@@ -21,7 +19,6 @@ export interface RuntimeParts {
   started_at: string;
   store: DocumentStore;
   runs: readonly PluginRun[];
-  /** Plugins that are installed and do not run: switched off, or broken. */
   absent: readonly PluginState[];
   processes: Processes | undefined;
   freeBytes: () => Promise<number>;

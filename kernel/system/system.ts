@@ -1,4 +1,3 @@
-/** What the kernel itself provides: each part under its own token, and all of them under `kernel.system`. */
 import { CATALOG, MIGRATIONS, RUNTIME, SYSTEM } from '../../ports/domain/system.js';
 import type { HttpServer } from '../../ports/http-server.js';
 import type { Migrator } from '../migrating/migrator.js';

@@ -1,10 +1,9 @@
-/** Colours that sellers choose, and which text can be read on one (WCAG 2, contrast ratio). Pure. */
+/** Brand colors of sellers, with readable text colors (WCAG 2, contrast ratio). */
 export const COLOUR = /^#[0-9a-f]{6}$/i;
 export const COLOUR_WORDS = 'must be a colour such as #0a6640';
-/** Where none was chosen. */
 export const OWN_COLOUR = '#0e5f59';
 
-/** 0 for black to 1 for white. */
+/** Returns 0 for black to 1 for white. */
 function luminance(colour: string): number {
   const [r = 0, g = 0, b = 0] = [1, 3, 5].map((at) => {
     const part = parseInt(colour.slice(at, at + 2), 16) / 255;
@@ -13,17 +12,20 @@ function luminance(colour: string): number {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
-/** 1 to 21; text needs 4.5. */
+/** Returns 1 to 21; text needs 4.5. */
 export function getContrastRatio(one: string, other: string): number {
   const [dark = 0, light = 0] = [luminance(one), luminance(other)].toSorted((a, b) => a - b);
   return (light + 0.05) / (dark + 0.05);
 }
 
-/** Black or white: one of them has a contrast of more than 4.5 on any colour. @param colour `#0a6640` */
+/**
+ * Returns black or white; one of them has a contrast above 4.5 on any color.
+ * @param colour `#0a6640`
+ */
 export const pickTextColour = (colour: string): '#000000' | '#ffffff' =>
   getContrastRatio(colour, '#ffffff') >= getContrastRatio(colour, '#000000') ? '#ffffff' : '#000000';
 
-/** A style sheet with the colour and the text that can be read on it. @param chosen null: the service's own */
+/** Formats a style sheet with the color and its text color. @param chosen null: the default */
 export function formatBrandStyles(chosen: string | null): string {
   const colour = chosen ?? OWN_COLOUR;
   return `:root{--brand:${colour};--brand-ink:${pickTextColour(colour)}}`;

@@ -1,6 +1,6 @@
 /**
- * Pictures that may be a logo: what browsers draw and nothing can run in. SVG is refused: it may hold scripts and load
- * from elsewhere. The bytes decide, not what the sender says. Pure.
+ * Validates logos by their bytes, not the declared type. SVG is rejected, because it may contain
+ * scripts and load external content.
  */
 import { MAX_PICTURE_SIDE, NoPicture, readJpeg, readPng, readWebp, type Picture } from './picture.js';
 
@@ -13,20 +13,20 @@ const KINDS: readonly (readonly [type: string, at: number, bytes: string, read: 
 ];
 export const LOGO_TYPES = KINDS.map(([type]) => type);
 
-/** With them a picture is a picture and nothing else, whatever its bytes would be taken for. */
+/** Headers that keep browsers from interpreting a picture as anything else. */
 export const LOGO_HEADERS = {
   'content-security-policy': "default-src 'none'; sandbox",
   'content-disposition': 'inline; filename="logo"',
   'x-robots-tag': 'noindex',
 } as const;
 
-/** A logo as it is stored: without metadata. */
+/** A stored logo, without metadata. */
 export interface Logo {
   type: string;
   bytes: Buffer;
 }
 
-/** The logo that these bytes are, or what is wrong with them, in words for their field. */
+/** Returns the logo, or a validation message. */
 export function readLogo(bytes: Buffer): Logo | string {
   if (bytes.length > LOGO_BYTES) return `may have ${LOGO_BYTES / 1024} KiB at most`;
   const kind = KINDS.find(([, at, wanted]) => bytes.toString('hex', at, at + wanted.length / 2) === wanted);

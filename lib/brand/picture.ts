@@ -1,13 +1,11 @@
 /**
- * Pictures that are given to visitors' browsers: their headers are decoded, and the file is written again from the
- * parts that draw the picture. Metadata (places, names, thumbnails, comments) is left out; what does not fit, and
- * bytes behind the end, are refused. Pure, linear.
- *
- * Rejected: decoding and encoding the pixels again, which needs a library with native code.
+ * Validates pictures for visitors' browsers and rewrites only the parts needed for drawing, without
+ * metadata (places, names, thumbnails, comments). Inconsistent files and trailing bytes are
+ * rejected. Linear.
  */
 import { crc32 } from 'node:zlib';
 
-/** Pixels of each side. */
+/** Pixels per side. */
 export const MAX_PICTURE_SIDE = 4_096;
 
 export interface Picture {
@@ -17,7 +15,7 @@ export interface Picture {
   bytes: Buffer;
 }
 
-/** The file is no picture of its kind, in words for a field. */
+/** Invalid picture; the message is for a form field. */
 export class NoPicture extends Error {
   override name = 'NoPicture';
 }
@@ -28,7 +26,7 @@ const refuse = (why: string): never => {
 const DAMAGED = 'is damaged: its parts do not fit together';
 const TRAILING = 'holds bytes behind the end of the picture';
 
-/** Reads within the bounds, or refuses the file. */
+/** Reads within bounds, or rejects the file. */
 class Reader {
   at = 0;
   constructor(readonly bytes: Buffer) {}
@@ -44,9 +42,8 @@ class Reader {
 }
 
 const PNG_HEAD = Buffer.from('89504e470d0a1a0a', 'hex');
-/** Those without which a picture cannot be drawn, and those that say how its colours and transparency are meant. */
+/** Chunks required for drawing, or defining colors and transparency. */
 const PNG_PARTS = new Set(['IHDR', 'PLTE', 'IDAT', 'IEND', 'tRNS', 'gAMA', 'cHRM', 'sRGB', 'sBIT', 'bKGD', 'pHYs']);
-/** Kind of colour → bits of each channel. */
 const PNG_DEPTHS: Readonly<Record<number, readonly number[]>> = {
   0: [1, 2, 4, 8, 16],
   2: [8, 16],
@@ -55,7 +52,7 @@ const PNG_DEPTHS: Readonly<Record<number, readonly number[]>> = {
   6: [8, 16],
 };
 
-/** @throws NoPicture */
+/** Reads a PNG. @throws InvalidPicture */
 export function readPng(file: Buffer): Picture {
   const reader = new Reader(file);
   if (!reader.take(PNG_HEAD.length).equals(PNG_HEAD)) refuse(DAMAGED);
@@ -75,7 +72,7 @@ export function readPng(file: Buffer): Picture {
     drawn ||= name === 'IDAT';
     ended = name === 'IEND';
     if (PNG_PARTS.has(name)) kept.push(reader.bytes.subarray(from, reader.at));
-    // A part whose name begins with a capital is needed to draw the picture.
+    // A capital letter marks a critical chunk.
     else if (/^[A-Z]/.test(name)) refuse(DAMAGED);
   }
   if (!drawn || size === null) return refuse(DAMAGED);
@@ -91,15 +88,15 @@ function pngSize(data: Buffer): Pick<Picture, 'width' | 'height'> {
   return { width: data.readUInt32BE(0), height: data.readUInt32BE(4) };
 }
 
-/** Frames that browsers draw: baseline, extended and progressive. */
+/** Frames that browsers support: baseline, extended, progressive. */
 const JPEG_FRAMES = new Set([0xc0, 0xc1, 0xc2]);
-/** Tables, and how often the decoder starts again. */
+/** Tables and restart interval. */
 const JPEG_TABLES = new Set([0xc4, 0xdb, 0xdd]);
 const JPEG_SCAN = 0xda;
 const JPEG_END = 0xd9;
 const JPEG_COMMENT = 0xfe;
 
-/** @throws NoPicture */
+/** Reads a JPEG. @throws InvalidPicture */
 export function readJpeg(file: Buffer): Picture {
   const reader = new Reader(file);
   if (reader.take(2).readUInt16BE() !== 0xffd8) refuse(DAMAGED);
@@ -137,7 +134,7 @@ function segment(marker: number, data: Buffer): Buffer {
   return Buffer.concat([head, data]);
 }
 
-/** The density of JFIF without its thumbnail, and how Adobe means the colours; of others nothing. */
+/** Returns JFIF density without thumbnail, and Adobe's color transform; drops other segments. */
 function application(marker: number, data: Buffer): Buffer[] {
   if (marker === 0xe0 && data.length >= 14 && data.toString('latin1', 0, 5) === 'JFIF\0')
     return [segment(marker, Buffer.concat([data.subarray(0, 12), Buffer.alloc(2)]))];
@@ -146,7 +143,7 @@ function application(marker: number, data: Buffer): Buffer[] {
   return [];
 }
 
-/** The pixels of a scan, up to the next marker that is none of theirs. */
+/** Reads entropy-coded data up to the next real marker. */
 function scanned(reader: Reader): Buffer {
   const { bytes, at } = reader;
   for (let end = bytes.indexOf(0xff, at); end >= 0; end = bytes.indexOf(0xff, end + 1)) {
@@ -160,7 +157,7 @@ function scanned(reader: Reader): Buffer {
 const ALPHA = 0x10;
 const ANIMATED = 0x02;
 
-/** @throws NoPicture */
+/** Reads a WebP. @throws InvalidPicture */
 export function readWebp(file: Buffer): Picture {
   const reader = new Reader(file);
   const head = reader.take(12);

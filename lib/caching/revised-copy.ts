@@ -1,13 +1,10 @@
 /**
- * This process's copy of documents that every report is compared with and few calls change. Reading it reads no store.
+ * Process-local cache of documents that every report is compared with and few calls change.
  *
- * A change applies in this process before its call is answered. Other processes notice it by the revision, a small
- * document that every change raises after it was written. A process reads the revision again in the background when its
- * copy is one second old, and before it uses the copy when that is two seconds old. So a change applies everywhere
- * within two seconds, and an idle process reads nothing. If a process dies between a change and the revision, its
- * caller got no answer; everything is read again every half minute anyway.
- *
- * Rejected: reading all documents every second (hundreds for nothing), and a timer (idle processes would read too).
+ * A change applies locally before its call returns, elsewhere through the revision, a document
+ * incremented after each change. Processes check it in the background at an age of one second, and
+ * before use at two. So changes apply everywhere within two seconds, and idle processes read
+ * nothing. A full reload every 30 seconds covers a crash between change and revision.
  */
 import { SingleFlight } from '../single-flight.js';
 
@@ -15,7 +12,6 @@ const REFRESH_MS = 1_000;
 const MAX_AGE_MS = 2_000;
 const MAX_COPY_AGE_MS = 30_000;
 
-/** Structurally typed: a collection of the store port is one. */
 interface Revisions {
   get(id: string): Promise<{ readonly rev: number } | null>;
   change(filter: { id: string }, update: { inc: { rev: number } }, options: { upsert: true }): Promise<unknown>;
@@ -23,12 +19,10 @@ interface Revisions {
 
 interface RevisedCopyOptions<T> {
   revisions: Revisions;
-  /** Id of the revision. */
   id: string;
-  /** Reads all documents. @param before the copy that the result replaces */
+  /** Reads all documents. @param before the previous copy */
   read: (before: T | null) => Promise<T>;
   monotonic: () => number;
-  /** Called when a read in the background fails. */
   failed: (error: unknown) => void;
 }
 
@@ -41,12 +35,12 @@ export class RevisedCopy<T> {
 
   constructor(private readonly options: RevisedCopyOptions<T>) {}
 
-  /** The copy as it is, however old; null before the first read. */
+  /** Returns the copy at any age; null before the first read. */
   get current(): T | null {
     return this.#copy;
   }
 
-  /** A copy of at most two seconds; no promise unless it must be read first. */
+  /** Returns a copy at most two seconds old; a promise only if it must be read. */
   get(): T | Promise<T> {
     const age = this.options.monotonic() - this.#checkedAt;
     if (this.#copy === null || age > MAX_AGE_MS) return this.reload();
@@ -54,14 +48,16 @@ export class RevisedCopy<T> {
     return this.#copy;
   }
 
-  /** Call after a write. The change applies here when this resolves, in other processes within two seconds. */
+  /**
+   * Publishes a write. Resolves when it applies here; other processes follow within two seconds.
+   */
   async changed(): Promise<void> {
     const { revisions, id } = this.options;
     await revisions.change({ id }, { inc: { rev: 1 } }, { upsert: true });
     await this.reload();
   }
 
-  /** Callers share a read, but only one that begins after their call. */
+  /** Reloads the copy. Callers share only reads that begin after their call. */
   reload(): Promise<T> {
     return this.#reads.fresh('', () => this.#read());
   }
@@ -69,7 +65,7 @@ export class RevisedCopy<T> {
   async #read(): Promise<T> {
     const { revisions, id, read, monotonic } = this.options;
     const began = monotonic();
-    // The revision comes first, so that the next read notices a change between the two.
+    // Read first, so that the next check notices a change in between.
     const rev = (await revisions.get(id))?.rev ?? 0;
     let copy = this.#copy;
     if (copy === null || rev !== this.#rev || began - this.#readAt > MAX_COPY_AGE_MS) {

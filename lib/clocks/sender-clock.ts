@@ -1,16 +1,14 @@
-/** Times of a sender whose clock is wrong (contract 21, amendments). Pure. */
 import { isoOf, MINUTE_MS } from '../time.js';
 
-/** Below this difference the sender's clock counts as right: a request takes time too. */
+/** Smaller differences may be transmission time. */
 const TOLERANCE_MS = MINUTE_MS;
-/** The last millisecond of a Date. */
 const LAST_MS = 8.64e15;
 
 /**
- * The time on this service's clock: the sender stated when it sent the report, so the difference to the time of receipt
- * is the fault of its clock. What was stored offline and sent later keeps its time.
- * @param at RFC 3339; null: the sender stated none
- * @param sentAt RFC 3339; null: not stated
+ * Converts a sender's time to this service's clock (contract 21, amendments): the difference
+ * between send and receive time is its clock's error. Reports stored offline keep their time.
+ * @param at RFC 3339, or null
+ * @param sentAt RFC 3339, or null
  * @param received milliseconds
  */
 export function correctSenderTime(at: string | null, sentAt: string | null, received: number): string | null {

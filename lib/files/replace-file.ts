@@ -1,6 +1,4 @@
-/**
- * Small files that two processes may write at once: whole or not at all, and never readable by others.
- */
+/** Atomic writes of small private files, safe for concurrent processes. */
 import { randomUUID } from 'node:crypto';
 import { link, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -14,7 +12,7 @@ async function writeBeside(path: string, content: string): Promise<string> {
     await file.sync();
   } catch (error) {
     await rm(temporary, { force: true });
-    // Node names no file where a write fails, on a full disk say.
+    // Node's errors of failed writes lack the path.
     throw Object.assign(error as NodeJS.ErrnoException, { path });
   } finally {
     await file.close();
@@ -22,7 +20,7 @@ async function writeBeside(path: string, content: string): Promise<string> {
   return temporary;
 }
 
-/** Creates the file (0600) unless it exists. False when it did: the first of two processes wins. */
+/** Creates a file (0600). @returns false when it exists; the first of two processes wins */
 export async function createFile(path: string, content: string): Promise<boolean> {
   await makeFolders(dirname(path), 0o700);
   const temporary = await writeBeside(path, content);
@@ -38,7 +36,7 @@ export async function createFile(path: string, content: string): Promise<boolean
   }
 }
 
-/** Replaces the file (0600) in one step. */
+/** Replaces a file (0600) atomically. */
 export async function replaceFile(path: string, content: string): Promise<void> {
   await makeFolders(dirname(path), 0o700);
   const temporary = await writeBeside(path, content);

@@ -1,12 +1,10 @@
 /**
- * Files that decide whom the service believes and what it runs: who may have written them is asked before they are
- * read. What lies in the data directory under a name of the service's must be this user's or root's, links included,
- * and nobody else may write to it: in a folder such as `/tmp` another user may have put it there before the first
- * start. Of a file that somebody named (a configuration, a secret, a plugin) only that not every user may write to it:
- * whose it is was chosen with its name. Of a file that was found where a program was started also that not every user
- * may put one there.
+ * Verifies who could have written files that the service trusts or executes.
  *
- * Not seen: a further name (hard link) of a file of root's, which Linux refuses strangers to make
+ * Files in the data directory and their links must belong to this user or root, writable by no one
+ * else: another user may have created them in a shared folder such as `/tmp`. Configured files must
+ * not be world-writable. Discovered files must not be in a folder where everyone may create them
+ * either. Hard links to root's files are not detected; Linux prevents them
  * (`fs.protected_hardlinks`).
  */
 import type { Stats } from 'node:fs';
@@ -15,7 +13,7 @@ import { dirname } from 'node:path';
 
 type Owned = Pick<Stats, 'uid' | 'gid' | 'mode'>;
 
-/** One sentence with the path, what is wrong and the mend. */
+/** One sentence with path, problem and fix. */
 export class UntrustedFile extends Error {
   override name = 'UntrustedFile';
   /** @param problem follows the path in the sentence */
@@ -29,11 +27,11 @@ export class UntrustedFile extends Error {
 
 const EVERYBODY_WRITES = 0o002;
 const GROUP_WRITES = 0o020;
-/** In a folder with this bit nobody replaces the files of another user. */
+/** Users cannot replace each other's files in a sticky folder. */
 const STICKY = 0o1000;
 const LOOK = 'see that its content is yours, then take that right away (chmod go-w)';
 
-/** File systems whose owners and modes come from the mount: 9p, FUSE, FAT, exFAT, NTFS, SMB. */
+/** File systems with owners and modes from the mount: 9p, FUSE, FAT, exFAT, NTFS, SMB. */
 const WITHOUT_MODES = new Set([0x01021997, 0x65735546, 0x4d44, 0x2011bab0, 0x5346544e, 0xff534d42, 0xfe534d42]);
 
 async function judged(path: string, problem: string | null): Promise<void> {
@@ -42,7 +40,10 @@ async function judged(path: string, problem: string | null): Promise<void> {
   throw new UntrustedFile(path, problem);
 }
 
-/** Null: only this user, or root, can have written it. @param folder where it lies: root goes by its owner, too */
+/**
+ * Returns why others could have written it, or null.
+ * @param folder its folder, whose group is trusted, and for root its owner
+ */
 function strangeIn({ uid, gid, mode }: Owned, folder: Owned): string | null {
   const own = process.geteuid?.();
   if (own === undefined) return null;
@@ -56,7 +57,10 @@ function strangeIn({ uid, gid, mode }: Owned, folder: Owned): string | null {
   return (mode & GROUP_WRITES) !== 0 && foreign ? `may be written by group ${gid}: ${LOOK}` : null;
 }
 
-/** Of a plain file, and of a folder where everybody may replace everything. Pipes and devices are who opened them. */
+/**
+ * Checks files, and folders where everyone may replace files. Pipes and devices belong to their
+ * opener.
+ */
 function isOpenToAll(found: Stats): string | null {
   const judges = found.isFile() || (found.isDirectory() && (found.mode & STICKY) === 0);
   const open = process.platform !== 'win32' && judges && (found.mode & EVERYBODY_WRITES) !== 0;
@@ -70,20 +74,24 @@ const there = async <T>(look: Promise<T>): Promise<T | null> =>
   });
 
 /**
- * Of a file or folder in the data directory; nothing where there is none.
- * @param kind a folder in the place of a file is told by whoever opens the file @throws UntrustedFile
+ * Requires a trusted owner of an existing path in the data directory.
+ * @param kind `file` ignores folders, which fail when opened
+ * @throws UntrustedFile
  */
 export async function refuseStrange(path: string, kind: 'file' | 'any' = 'any'): Promise<void> {
   const link = await there(lstat(path));
   if (link === null) return;
   const folder = await stat(dirname(path));
-  // Of a link the modes mean nothing.
+  // Modes of a link are meaningless.
   if (link.isSymbolicLink()) await judged(path, strangeIn({ uid: link.uid, gid: link.gid, mode: 0 }, folder));
   const file = await there(stat(path));
   if (file !== null && (kind === 'any' || file.isFile())) await judged(path, strangeIn(file, folder));
 }
 
-/** The text of a file in the data directory, judged as it is read. @throws UntrustedFile; ENOENT and the like */
+/**
+ * Reads a file in the data directory and verifies its ownership.
+ * @throws UntrustedFile; ENOENT and the like
+ */
 export async function readOwn(path: string): Promise<string> {
   await refuseStrange(path);
   const file = await open(path, 'r');
@@ -95,7 +103,7 @@ export async function readOwn(path: string): Promise<string> {
   }
 }
 
-/** The text of a file that somebody named. @throws UntrustedFile where everybody may write to it; ENOENT, … */
+/** Reads a configured file. @throws UntrustedFile when world-writable; ENOENT, … */
 export async function readNamed(path: string): Promise<string> {
   const file = await open(path, 'r');
   try {
@@ -107,8 +115,9 @@ export async function readNamed(path: string): Promise<string> {
 }
 
 /**
- * The text of a file that nobody named, found in the folder where a program was started. In a folder such as `/tmp` it
- * must be this user's or root's, its link too. @throws UntrustedFile; ENOENT, …
+ * Reads a file discovered in the working folder. In a shared folder such as `/tmp`, it and its link
+ * must belong to this user or root.
+ * @throws UntrustedFile; ENOENT, …
  */
 export async function readFound(path: string): Promise<string> {
   const text = await readNamed(path);
@@ -118,7 +127,10 @@ export async function readFound(path: string): Promise<string> {
   return text;
 }
 
-/** Of a file or folder that somebody named; nothing where there is none. @throws UntrustedFile */
+/**
+ * Requires that a configured path, if it exists, is not world-writable.
+ * @throws UntrustedFile
+ */
 export async function refuseOpen(path: string): Promise<void> {
   const found = await there(stat(path));
   if (found !== null) await judged(path, isOpenToAll(found));

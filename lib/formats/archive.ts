@@ -1,6 +1,6 @@
 /**
- * Reads a `package.tar.gz` strictly, in one pass and bounded memory (contract 40, refused packages). Server, packager
- * and agent read by this one reader, so what was published is what is unpacked.
+ * Validates a `package.tar.gz` in one pass with bounded memory (contract 40, refused packages),
+ * shared by server, packager and agent.
  */
 import { createHash, type Hash } from 'node:crypto';
 import { ByteQueue } from './byte-queue.js';
@@ -18,26 +18,26 @@ export type FileMode = '0755' | '0644';
 
 export interface ArchivedFile {
   path: string;
-  /** The size in bytes. */
+  /** Bytes. */
   size: number;
-  /** SHA-256 in hex. */
+  /** Hex. */
   sha256: string;
   mode: FileMode;
 }
 
-/** A file whose content is about to be read. */
+/** A file before its content is read. */
 export type FileEntry = Omit<ArchivedFile, 'sha256'>;
 
 export interface ArchiveContents {
-  /** In the order of their paths by code point. */
+  /** Sorted by path in code point order. */
   files: ArchivedFile[];
-  /** Bytes of all files. */
+  /** Total bytes of the files. */
   unpackedBytes: number;
 }
 
 export interface PackageLimits {
   entries: number;
-  /** The limit of the unpacked archive: headers and padding count. */
+  /** Limit of the unpacked archive, including headers and padding. */
   unpackedBytes: number;
   /** Unpacked bytes per packed byte. */
   ratio: number;
@@ -46,30 +46,31 @@ export interface PackageLimits {
 /** Contract 40, refused packages. */
 export const PACKAGE_LIMITS: PackageLimits = { entries: 200_000, unpackedBytes: 8 * 1024 ** 3, ratio: 200 };
 
-/** What an empty file holds: a package may list 200,000 of them. */
+/** Precomputed, because a package may list 200,000 empty files. */
 const EMPTY_SHA256 = createHash('sha256').digest('hex');
 const NO_CONTENT: AsyncIterable<Uint8Array> = {
   [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: true, value: undefined }) }),
 };
 
-/** A package that unpacks to less may have any ratio. */
+/** Smaller packages may have any ratio. */
 const RATIO_FROM_BYTES = 64 * 1024 ** 2;
-/** The limit of all paths together. */
+/** Limit of all paths together. */
 const MAX_PATHS_BYTES = 32 * 1024 ** 2;
 
 export interface ReadOptions {
-  /** The package's platform; the names of Windows bind `any` and `win-*`. */
+  /** The package's platform; Windows' name rules apply to `any` and `win-*`. */
   platform: string;
-  /** The path of the file that is started: executable whatever its mode. */
+  /** Path of the started file, always executable. */
   entry?: string | null;
-  /** Receives each file in the archive's order. Content left unread is skipped. */
+  /** Receives each file in archive order. Unread content is skipped. */
   onFile?: (file: FileEntry, content: AsyncIterable<Uint8Array>) => Promise<void>;
   limits?: Partial<PackageLimits>;
 }
 
 /**
- * @throws UnsafePackage at the first broken rule, and errors of `source` and `onFile`. An error closes `source`, and
- * the caller has to undo the work of `onFile` on earlier files: only an answer says that the package is whole.
+ * Reads and validates a package. On failure closes `source`; the caller must undo earlier `onFile`
+ * work.
+ * @throws UnsafePackage at the first violation, and errors of `source` and `onFile`
  */
 export async function readPackage(source: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<ArchiveContents> {
   const reader = new PackageReader(source, options);
@@ -85,7 +86,7 @@ class PackageReader {
   readonly #limits: PackageLimits;
   readonly #paths = new PathSet();
   readonly #files: ArchivedFile[] = [];
-  /** The largest so far, the one that is being read included. */
+  /** Largest file so far, including the current one. */
   #largest = { path: '', size: 0 };
   #packed = 0;
   #unpacked = 0;
@@ -117,7 +118,7 @@ class PackageReader {
       this.#unpacked += piece.length;
       const { unpackedBytes, ratio } = this.#limits;
       if (this.#unpacked > unpackedBytes) throw this.#tooMuch(`more than ${unpackedBytes} bytes`);
-      // Later bytes may still bring the ratio down.
+      // Later bytes may still lower the ratio.
       if (this.#unpacked > this.#packed * ratio + RATIO_FROM_BYTES)
         throw this.#tooMuch(`more than ${ratio} times its size`);
       yield piece;
@@ -140,8 +141,8 @@ class PackageReader {
   }
 
   /**
-   * Reads the next header; null for the first block of the end. @param name the entry's name, if a header before gave
-   * it
+   * Reads the next header; null at the first end block.
+   * @param name entry name from an earlier header
    */
   async #header(name: string | null = null): Promise<TarHeader | null> {
     const block = await this.#tar.take(BLOCK_BYTES);
@@ -149,7 +150,7 @@ class PackageReader {
     return isZero(block) ? null : readTarHeader(block, name);
   }
 
-  /** Reads the second block of zeros, and zeros up to the end. */
+  /** Reads the second zero block and trailing zeros. */
   async #end(): Promise<void> {
     const block = await this.#tar.take(BLOCK_BYTES);
     if (block.length < BLOCK_BYTES) throw new UnsafePackage('', 'The package ends before the end of its archive');
@@ -157,7 +158,7 @@ class PackageReader {
     for await (const piece of this.#tar.read()) if (!isZero(piece)) throw afterEnd();
   }
 
-  /** Reads one entry, with the headers that describe it. */
+  /** Reads an entry with the headers that describe it. */
   async #entry(first: TarHeader): Promise<void> {
     if (++this.#entries > this.#limits.entries)
       throw new UnsafePackage(first.path ?? '', `is one more than ${this.#limits.entries} entries`);
@@ -193,7 +194,7 @@ class PackageReader {
     return bytes;
   }
 
-  /** The path of an entry as it is kept: tar writes `./` before a path, and `/` after a directory. */
+  /** Returns the stored path, without tar's leading `./` and a directory's trailing `/`. */
   #admit(written: string, kind: 'file' | 'directory'): string {
     const inside = written.replace(/^\.\//, '');
     const path = kind === 'directory' ? inside.replace(/(?<=.)\/$/, '') : inside;
@@ -236,11 +237,10 @@ class PackageReader {
   }
 }
 
-/** A file's bytes, hashed as they are read; a reader who stops early may go on in another loop. */
+/** File content, hashed while it is read; iteration may stop and resume in another loop. */
 class Content implements AsyncIterable<Uint8Array> {
   constructor(
     private readonly tar: ByteQueue,
-    /** Bytes that are not read yet. */
     public left: number,
     private readonly hash: Hash,
   ) {}
@@ -254,7 +254,7 @@ class Content implements AsyncIterable<Uint8Array> {
   }
 }
 
-/** An ELF program, or a script that names its interpreter. */
+/** Returns whether content is an ELF program or a script with an interpreter line. */
 const isProgram = (start: Buffer): boolean =>
   start.toString('latin1', 0, 4) === '\x7fELF' || start.toString('latin1', 0, 2) === '#!';
 

@@ -1,6 +1,4 @@
-/** Base64 in its one spelling, for Node and for browsers. Pure. */
-
-/** The bytes of base64 with padding; null for any text that `base64Of` would not write. */
+/** Decodes padded base64; null for any spelling that the encoder would not produce. */
 export function decodeCanonicalBase64(text: string): Uint8Array<ArrayBuffer> | null {
   if (text === '') return null;
   try {
@@ -11,6 +9,6 @@ export function decodeCanonicalBase64(text: string): Uint8Array<ArrayBuffer> | n
   }
 }
 
-/** Base64 of a text's UTF-8. */
+/** Encodes a text's UTF-8 as base64. */
 export const encodeBase64 = (text: string): string =>
   btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));

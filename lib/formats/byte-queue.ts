@@ -1,4 +1,4 @@
-/** Hands out the bytes of a stream in the portions that a format wants. */
+/** Splits a byte stream into portions of requested sizes. */
 export class ByteQueue {
   readonly #source: AsyncIterator<Uint8Array>;
   #chunks: Buffer[] = [];
@@ -9,7 +9,8 @@ export class ByteQueue {
   }
 
   /**
-   * The next `count` bytes, fewer at the end, without taking them. A small `count` only: the bytes are held in memory.
+   * Returns the next `count` bytes without consuming them, fewer at the end. They are buffered, so
+   * keep `count` small.
    */
   async peek(count: number): Promise<Buffer> {
     while (this.#length < count && (await this.#pull()));
@@ -17,14 +18,14 @@ export class ByteQueue {
     return (this.#chunks[0] ?? Buffer.alloc(0)).subarray(0, count);
   }
 
-  /** The next `count` bytes; fewer only at the end. */
+  /** Consumes the next `count` bytes; fewer only at the end. */
   async take(count: number): Promise<Buffer> {
     const bytes = await this.peek(count);
     this.#drop(bytes.length);
     return bytes;
   }
 
-  /** The next `count` bytes piece by piece, fewer only at the end; without `count`, all that are left. */
+  /** Iterates the next `count` bytes in chunks, fewer only at the end; default: all. */
   async *read(count = Infinity): AsyncGenerator<Buffer> {
     for (let left = count; left > 0;) {
       if (this.#length === 0 && !(await this.#pull())) return;
@@ -35,7 +36,7 @@ export class ByteQueue {
     }
   }
 
-  /** Ends the source if it was not read to its end. */
+  /** Closes a source that was not read to its end. */
   async close(): Promise<void> {
     await this.#source.return?.();
   }

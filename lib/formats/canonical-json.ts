@@ -1,7 +1,6 @@
 /**
- * Canonical JSON (RFC 8785) of parsed JSON. Own code, because the programs that verify have no dependencies: JavaScript
- * already writes numbers and text as the RFC wants them, and sorts by UTF-16 units as it wants members sorted. A test
- * compares it with a library.
+ * Canonical JSON (RFC 8785) of parsed JSON, without dependencies: JavaScript's number and text
+ * formats and sort order match the RFC.
  */
 export type JsonValue =
   null | boolean | number | string | readonly JsonValue[] | { readonly [name: string]: JsonValue };
@@ -10,7 +9,7 @@ export function formatCanonicalJson(value: JsonValue): string {
   return isInOrder(value) ? JSON.stringify(value) : sortMembers(value);
 }
 
-/** Whether the members stand in their order already: JavaScript writes them as they stand, at a fifth of the cost. */
+/** Returns whether members are already sorted, so that the faster `JSON.stringify` suffices. */
 function isInOrder(value: JsonValue): boolean {
   if (value === null || typeof value !== 'object') return true;
   if (Array.isArray(value)) return (value as readonly JsonValue[]).every(isInOrder);

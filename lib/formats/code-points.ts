@@ -1,4 +1,4 @@
-/** The order of texts by code point, which is that of their UTF-8 bytes; `<` compares UTF-16 units instead. */
+/** Compares texts by code point (UTF-8 byte order); `<` compares UTF-16 units. */
 export function compareCodePoints(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
@@ -9,5 +9,5 @@ export function compareCodePoints(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Surrogates stand for code points above all others. */
+/** Surrogates encode code points above all others. */
 const rank = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit);

@@ -1,7 +1,7 @@
 /**
- * Freshness statements (contract 40, freshness; contract 90, freshness and key pinning): nobody between server and
- * machine can hold a machine on an old release unnoticed. The caller verifies the signature over the statement's exact
- * bytes first.
+ * Freshness statements (contract 40, freshness; contract 90, freshness and key pinning): an
+ * intermediary cannot hold a machine on an old release unnoticed. Verify the signature over the
+ * exact bytes first.
  */
 import { isoOf, isTimestamp } from '../time.js';
 import { compareVersions, isVersion } from '../versions.js';
@@ -11,32 +11,32 @@ export interface FreshnessStatement {
   schema: 1;
   product: string;
   channel: string;
-  /** The answer of check for each platform; null for no release. */
+  /** Result of the update check by platform; null: no release. */
   latest: Readonly<Record<Platform, { version: string; manifest_sha256: string } | null>>;
-  /** The releases that machines have to install as steps. */
+  /** Releases that must be installed as intermediate steps. */
   steps: readonly { version: string; min_version: string | null }[];
   issued_at: string;
   expires_at: string;
 }
 
-/** The machine's knowledge, against which a statement is judged. */
+/** State of the machine against which a statement is validated. */
 export interface FreshnessFacts {
   product: string;
   channel: string;
   platform: Platform;
-  /** The installed version, which the question to check named. */
+  /** Installed version, as sent with the update check. */
   current: string;
-  /** The offer of check; null for nothing newer. */
+  /** Offered release; null: nothing newer. */
   offered: { version: string; manifestSha256: string } | null;
-  /** True when the newest release was asked for, and a step on the way will not do. */
+  /** Requires the newest release; an intermediate step is not acceptable. */
   newestWanted?: boolean;
-  /** `issued_at` of the newest statement ever seen. */
+  /** `issued_at` of the newest statement seen, or null. */
   newestSeen: string | null;
   /** Milliseconds since the epoch. */
   now: number;
 }
 
-/** Reads a statement's text; null when the text is no statement of schema 1. */
+/** Parses a statement; null unless it has schema 1. */
 export function readFreshness(text: string): FreshnessStatement | null {
   if (text.length > 1_000_000) return null;
   const it = parseJsonOrNull(text);
@@ -47,13 +47,13 @@ export function readFreshness(text: string): FreshnessStatement | null {
   return it['steps'].every(isStep) ? (it as unknown as FreshnessStatement) : null;
 }
 
-/** Why a statement does not vouch for check's answer, in one sentence; null when it does. */
+/** Returns why a statement does not confirm the update check's result, in one sentence, or null. */
 export function findFreshnessFault(statement: FreshnessStatement, facts: FreshnessFacts): string | null {
   const { product, channel, platform, current, offered, newestSeen, now } = facts;
   if (statement.product !== product) return 'The freshness statement is of another product.';
   if (statement.channel !== channel) return 'The freshness statement is of another channel.';
   const { issued_at, expires_at } = statement;
-  // A clock that is wrong, here or there, shows by the two times.
+  // Both times are shown, to reveal a wrong clock on either side.
   if (Date.parse(expires_at) <= now)
     return `The freshness statement has expired: it held until ${expires_at}, and this machine’s clock says ${isoOf(now)}.`;
   if (newestSeen !== null && Date.parse(issued_at) < Date.parse(newestSeen))
@@ -72,8 +72,8 @@ export function findFreshnessFault(statement: FreshnessStatement, facts: Freshne
 }
 
 /**
- * An old installation updates in steps (contract 40, publishing): the statement must put the newest release, and every
- * step above the offered one, out of its reach.
+ * In step updates (contract 40, publishing), the newest release and every step above the offered
+ * one must not be directly reachable.
  */
 function isStepTo(steps: FreshnessStatement['steps'], newest: string, current: string, reached: string): boolean {
   const above = steps.filter(({ version }) => compareVersions(version, reached) > 0);

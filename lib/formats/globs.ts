@@ -1,15 +1,15 @@
 /**
- * Globs over a whole relative path (contract 90, packager): `*` any characters but a slash, `?` one of them, `**` any
- * characters, and whole folders where it stands between slashes, none of them too. Nothing else is special, and case
- * counts. The time is bounded by the lengths of path and pattern, whatever they are.
+ * Case-sensitive globs over a relative path (contract 90, packager): `*` any characters but a
+ * slash, `?` one of them, `**` any characters, between slashes zero or more folders. Time is
+ * bounded by both lengths.
  */
 
-/** One place of a pattern: a character, or a wildcard for several. */
+/** Pattern element: a character or a wildcard. */
 type Step = { kind: 'char'; char: string } | { kind: 'one' | 'name' | 'path' | 'folders' };
 
 export const MAX_GLOB_LENGTH = 1_000;
 
-/** Why a text is no valid glob; null when it is valid. */
+/** Returns why a glob is invalid, or null. */
 export function findGlobFault(glob: string): string | null {
   if (glob === '') return 'is empty';
   if (glob.length > MAX_GLOB_LENGTH) return `is longer than ${MAX_GLOB_LENGTH} characters`;
@@ -19,8 +19,8 @@ export function findGlobFault(glob: string): string | null {
 }
 
 /**
- * Why a text that somebody writes as a glob would not do what it looks like; null when it does. Patterns of published
- * manifests are not held to it.
+ * Returns why a newly written glob would be misleading, or null. Patterns of published manifests
+ * are not checked.
  */
 export function findUnsupportedGlob(glob: string): string | null {
   if (glob.startsWith('!')) return 'begins with !; exceptions are not supported';
@@ -29,10 +29,10 @@ export function findUnsupportedGlob(glob: string): string | null {
   return findGlobFault(glob);
 }
 
-/** `name/` means everything in the folder. */
+/** Expands `name/` to everything in the folder. */
 export const normalizeGlob = (glob: string): string => (glob.endsWith('/') ? `${glob}**` : glob);
 
-/** A function that tells whether a relative path matches any of the globs. */
+/** Returns a predicate that matches relative paths against any of the globs. */
 export function createGlobMatcher(globs: readonly string[]): (path: string) => boolean {
   const compiled = globs.map(steps);
   return (path) => compiled.some((pattern) => matches(pattern, path));
@@ -59,7 +59,7 @@ function steps(glob: string): Step[] {
   return found;
 }
 
-/** Keeps all places of the pattern that could come next side by side, so nothing is tried twice. */
+/** Tracks all possible positions in parallel, without backtracking. */
 function matches(pattern: readonly Step[], path: string): boolean {
   let places = reach(pattern, new Set([0]), true);
   for (const char of path) {
@@ -83,7 +83,7 @@ function advance(pattern: readonly Step[], place: number, char: string, next: Se
   }
 }
 
-/** Adds the places that need no character: a wildcard for several may stand for none. */
+/** Adds positions reachable without a character, because wildcards may be empty. */
 function reach(pattern: readonly Step[], places: Set<number>, atName: boolean): Set<number> {
   for (const place of places) {
     const kind = pattern[place]?.kind;

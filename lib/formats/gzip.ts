@@ -1,6 +1,6 @@
 /**
- * A gzip file of exactly one member (RFC 1952), read strictly: node's own reader joins several members, ignores what
- * follows them, and does not say which bytes it took.
+ * Strict gzip reader for exactly one member (RFC 1952). Node's reader joins members, ignores
+ * trailing data and does not report consumed bytes.
  */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -15,14 +15,14 @@ const FCOMMENT = 16;
 const RESERVED = 0xe0;
 const MAX_TEXT_BYTES = 4_096;
 const TRAILER_BYTES = 8;
-/** Small enough that hashing one piece, or a hundred headers in it, does not hold the event loop. */
+/** Small enough to hash a chunk, or a hundred headers in it, without blocking the event loop. */
 const PIECE_BYTES = 64 * 1024;
 
 const broken = (why: string): UnsafePackage => new UnsafePackage('', `The package ${why}`);
 
 /**
- * The bytes inside, piece by piece.
- * @throws UnsafePackage when the file is anything but one whole member; what `source` throws
+ * Decompresses in chunks.
+ * @throws UnsafePackage unless the file is exactly one complete member; errors of `source`
  */
 export async function* gunzip(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   const packed = new ByteQueue(source);
@@ -63,7 +63,7 @@ async function readHeader(packed: ByteQueue): Promise<void> {
 async function* readBody(packed: ByteQueue): AsyncGenerator<Buffer> {
   const body = new TrailerHoldback(packed.read());
   const inflate = createInflateRaw({ chunkSize: PIECE_BYTES });
-  // A failure on either side reaches the loop below, because a pipeline destroys both.
+  // Errors of either side reach the loop below, because a pipeline destroys both.
   const fed = pipeline(Readable.from(body), inflate).catch(() => undefined);
   let crc = 0;
   let size = 0;
@@ -86,11 +86,10 @@ async function* readBody(packed: ByteQueue): AsyncGenerator<Buffer> {
   if (body.held.readUInt32LE(4) !== size % 2 ** 32) throw broken('has a wrong size at its end');
 }
 
-/** All bytes but the last eight, which are the member's trailer when nothing follows it. */
+/** Passes on all but the last eight bytes, the trailer of a final member. */
 class TrailerHoldback implements AsyncIterable<Buffer> {
   held: Buffer = Buffer.alloc(0);
   ended = false;
-  /** Bytes passed on. */
   passed = 0;
 
   constructor(private readonly source: AsyncIterable<Buffer>) {}

@@ -1,9 +1,9 @@
 import { UnsafePackage } from './unsafe-package.js';
 import type { FileEntry } from './archive.js';
 
-/** The text of one file of a package that is being read: give `onFile` to `readPackage`. */
+/** Captures the text of one file during `readPackage`; pass its `onFile`. */
 export class PackageTextReader {
-  /** Null until the file is met, and when the package has none. */
+  /** Null until found, or when the package has none. */
   text: string | null = null;
 
   constructor(

@@ -1,7 +1,6 @@
 /**
- * License files (`.lic`) and signed answers of `validate`, verified without the server (contract 50). A verifier
- * holds public keys alone. Nothing of a file is believed before its signature was verified, and the algorithm is the
- * key's, never the file's.
+ * Verifies license files (`.lic`) and `validate` responses offline (contract 50). Content is
+ * trusted only after the signature, whose algorithm is the key's, never the file's.
  */
 import {
   parseAnswerClaim,
@@ -18,7 +17,7 @@ import {
 } from './license-text.js';
 import { isSignedBy, readPublicKey } from './signature.js';
 
-/** The fault of a signature; null for a right one. */
+/** Returns the fault of a signature, or null. */
 function findSignatureFault(pems: string | readonly string[], claim: SignatureClaim): LicenseFault | null {
   const named = resolveClaimKey([pems].flat().map(readPublicKey), claim);
   if (typeof named === 'string') return named;
@@ -26,9 +25,9 @@ function findSignatureFault(pems: string | readonly string[], claim: SignatureCl
 }
 
 /**
- * Verifies the text of a `.lic`. Never throws for a file, however it was changed.
- * @param pem SPKI, PEM: one public key, or those that may have signed
- * @throws KeyRefused when a `pem` is no public key
+ * Verifies the text of a `.lic`; never throws for its content.
+ * @param pem SPKI, PEM: possible public keys
+ * @throws KeyRefused for an invalid `pem`
  */
 export function verifyLicenseFile(
   text: string,
@@ -42,9 +41,9 @@ export function verifyLicenseFile(
 }
 
 /**
- * Verifies an answer of `validate`: its signature, and that it answers this question.
+ * Verifies signature and request of a `validate` response.
  * @param answer the parsed body
- * @throws KeyRefused when a `pem` is no public key
+ * @throws KeyRefused for an invalid `pem`
  */
 export function verifyLicenseAnswer(
   answer: Readonly<Record<string, unknown>>,

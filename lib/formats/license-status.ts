@@ -1,4 +1,4 @@
-/** The states of a license in answers of `validate` (contract 50, validate). Pure. */
+/** License states in responses of `validate` (contract 50, validate). */
 
 export const LICENSE_STATUSES = [
   'active',

@@ -1,6 +1,6 @@
 /**
- * The content of license files (`.lic`) and of signed answers of `validate` (contract 50), for Node and for browsers:
- * everything but the signature itself, which each verifies in its own way. Pure.
+ * Content of license files (`.lic`) and signed responses of `validate` (contract 50), for Node and
+ * browsers; signature verification is platform-specific.
  */
 import { encodeBase64, decodeCanonicalBase64 } from './base64.js';
 import { formatCanonicalJson, type JsonValue } from './canonical-json.js';
@@ -17,12 +17,12 @@ export interface LicensePayload {
   not_before: string;
   valid_until: string;
   expires_at: string | null;
-  /** Null for a file that is good on every machine. */
+  /** Null: valid on every machine. */
   machine_id: string | null;
   cache_ttl_hours: number;
 }
 
-/** Why a file or an answer is not good. */
+/** Reason why a file or response is invalid. */
 export type LicenseFault =
   | 'malformed'
   | 'unknown_key'
@@ -36,7 +36,7 @@ export type LicenseFault =
 
 export interface LicenseFileResult {
   valid: boolean;
-  /** The payload of a file with a right signature, whatever else is wrong with the file. */
+  /** Present when the signature is valid, despite other faults. */
   payload?: LicensePayload;
   reason?: LicenseFault;
 }
@@ -44,16 +44,16 @@ export interface LicenseFileResult {
 export interface LicenseFileChecks {
   product?: string;
   machineId?: string;
-  /** Milliseconds since 1970; default: the system's time. */
+  /** Milliseconds since 1970; default: system time. */
   now?: number;
 }
 
 const HEAD = '-----BEGIN LICENSE FILE-----';
 const FOOT = '-----END LICENSE FILE-----';
 const LINE = 64;
-/** The prefix of the bytes that a file's signature covers; `enc` follows. */
+/** Prefix of the signed bytes of a file; `enc` follows. */
 export const LICENSE_FILE_SIGNED = 'aos-lic-v1.';
-/** A file is a few kilobytes; features have at most 8 KiB. */
+/** Files are a few kilobytes; features have at most 8 KiB. */
 const MAX_LICENSE_TEXT_LENGTH = 256 * 1024;
 
 interface Armoured {
@@ -63,19 +63,19 @@ interface Armoured {
   kid: string;
 }
 
-/** The text of a file. */
+/** Formats a license file. */
 export function formatLicenseFile({ enc, sig, alg, kid }: Armoured): string {
   const text = encodeBase64(JSON.stringify({ enc, sig, alg, kid }));
   const lines = text.match(new RegExp(`.{1,${LINE}}`, 'g')) ?? [];
   return [HEAD, ...lines, FOOT, ''].join('\n');
 }
 
-/** White space, invisible characters and the marks of quoted mail. */
+/** White space, invisible characters and quote marks of mail. */
 const BETWEEN = /[\s>\u00ad\u200b-\u200f\u2060\ufeff]+/g;
 
 /**
- * Parses the first armoured block of a text; null where there is none. Text around it, line ends, blank lines and the
- * width of lines do not matter: the signature protects the content.
+ * Parses the first armored block of a text, or null. Surrounding text, blank lines and line width
+ * are ignored: the signature protects the content.
  */
 function parse(text: string): Armoured | null {
   if (text.length > MAX_LICENSE_TEXT_LENGTH) return null;
@@ -105,16 +105,16 @@ function parsed(text: string): Record<string, unknown> | null {
 
 const utf8 = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
-/** A signature to verify, with its bytes. Nothing else of the document is believed before. */
+/** A signature to verify with its bytes; nothing else of the document is trusted before. */
 export interface SignatureClaim {
   kid: unknown;
   alg: unknown;
-  /** Canonical base64, or no signature at all. */
+  /** Canonical base64; anything else is invalid. */
   signature: unknown;
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** The claim of a file; null when the text is no license file. */
+/** Returns the claim of a file; null when the text is not a license file. */
 export function parseFileClaim(text: string): { claim: SignatureClaim; enc: string } | null {
   const file = parse(text);
   if (file === null) return null;
@@ -123,8 +123,8 @@ export function parseFileClaim(text: string): { claim: SignatureClaim; enc: stri
 }
 
 /**
- * The key that a claim names, with the signature, or the fault of the claim. The key decides the algorithm, never the
- * document.
+ * Returns the named key with the signature, or the claim's fault. The key determines the algorithm,
+ * never the document.
  */
 export function resolveClaimKey<Key extends { keyId: string; algorithm: string }>(
   keys: readonly Key[],
@@ -135,7 +135,7 @@ export function resolveClaimKey<Key extends { keyId: string; algorithm: string }
   return key.algorithm === alg && typeof signature === 'string' ? { key, signature } : 'malformed';
 }
 
-/** Judges a file's payload once its signature was verified. */
+/** Validates a file's payload after signature verification. */
 export function validateLicensePayload(enc: string, checks: LicenseFileChecks): LicenseFileResult {
   const bytes = decodeCanonicalBase64(enc);
   const payload = bytes === null ? null : parsed(utf8(bytes));
@@ -151,7 +151,7 @@ function findPayloadFault(
   { product, machineId, now = Date.now() }: LicenseFileChecks,
 ): LicenseFault | null {
   const { not_before, valid_until, expires_at, machine_id } = payload;
-  // An unreadable time compares false, so each condition states what must hold.
+  // Invalid times compare as false, so conditions state what must hold.
   if (!(Date.parse(not_before) <= now)) return 'not_yet_valid';
   if (!(now < Date.parse(valid_until))) return 'file_expired';
   if (expires_at !== null && !(now < Date.parse(expires_at))) return 'license_expired';
@@ -160,7 +160,10 @@ function findPayloadFault(
   return null;
 }
 
-/** The bytes of an answer of `validate` that its signature covers: every member but `signature`, as RFC 8785 JSON. */
+/**
+ * Returns the signed bytes of a `validate` response: every member but `signature`, as RFC 8785
+ * JSON.
+ */
 export function getSignedAnswerBytes(answer: Readonly<Record<string, unknown>>): Uint8Array<ArrayBuffer> {
   const { signature: _signature, ...covered } = answer;
   return new TextEncoder().encode(formatCanonicalJson(covered as { [name: string]: JsonValue }));
@@ -171,7 +174,7 @@ export const parseAnswerClaim = (answer: Readonly<Record<string, unknown>>): Sig
   return { kid, alg, signature, bytes: getSignedAnswerBytes(answer) };
 };
 
-/** The question that was asked: an answer to another question is as bad as a forged one. */
+/** The request; a response to another request is as invalid as a forged one. */
 export interface LicenseRequest {
   keySha256: string;
   product: string;
@@ -184,7 +187,7 @@ export interface AnswerResult {
   reason?: LicenseFault | 'wrong_question';
 }
 
-/** Judges whether a verified answer fits this question. */
+/** Validates that a verified response matches the request. */
 export function validateLicenseAnswer(
   answer: Readonly<Record<string, unknown>>,
   { keySha256, product, machineId = null, nonce = null }: LicenseRequest,

@@ -1,7 +1,4 @@
-/**
- * Describes the machine that a companion runs on: one rule for the SDK and the agent, so that a rollout sees one
- * machine.
- */
+/** Machine detection shared by SDK and agent, so that a rollout counts one machine. */
 import { execFile } from 'node:child_process';
 import { access, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -9,7 +6,7 @@ import type { Platform } from './platform.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The runtime identifier of packages for this machine; `any` where there is none. */
+/** Returns the package platform of this machine; `any` when unsupported. */
 export function detectMachinePlatform(system: string = process.platform, arch: string = process.arch): Platform {
   if (system === 'win32' && arch === 'x64') return 'win-x64';
   if (system === 'linux' && arch === 'x64') return 'linux-x64';
@@ -19,7 +16,7 @@ export function detectMachinePlatform(system: string = process.platform, arch: s
 const MAX_MACHINE_ID = 128;
 
 /**
- * Returns `SVC_MACHINE_ID`, the lasting id that an administrator gives to a container; null where it is not set.
+ * Returns `SVC_MACHINE_ID`, a persistent id configured for a container, or null.
  * @throws TypeError for more than 128 characters, or control characters
  */
 export function getConfiguredMachineId(env: Env): string | null {
@@ -29,10 +26,10 @@ export function getConfiguredMachineId(env: Env): string | null {
   return id === '' ? null : id;
 }
 
-/** Files that container runtimes create at the root of a container. */
+/** Created by container runtimes. */
 const CONTAINER_FILES = ['/.dockerenv', '/run/.containerenv'];
 
-/** Whether this process runs in a container, whose files are usually new at each start. */
+/** Returns whether this process runs in a container, whose files are usually lost at restart. */
 export async function isInContainer(env: Env): Promise<boolean> {
   if (env['KUBERNETES_SERVICE_HOST'] !== undefined || (env['container'] ?? '') !== '') return true;
   const exist = await Promise.all(
@@ -46,7 +43,7 @@ export async function isInContainer(env: Env): Promise<boolean> {
   return exist.includes(true);
 }
 
-/** The system's own id of this machine; null when the system has none, or does not tell. */
+/** Returns the system's id of this machine, or null. */
 export async function readSystemId(): Promise<string | null> {
   if (process.platform === 'win32') return readMachineGuid();
   for (const path of ['/etc/machine-id', '/var/lib/dbus/machine-id']) {
@@ -56,7 +53,7 @@ export async function readSystemId(): Promise<string | null> {
   return null;
 }
 
-/** Read from the 64-bit view of the registry, since a 32-bit program sees another one by default. */
+/** Uses the 64-bit registry view, which 32-bit programs do not see by default. */
 async function readMachineGuid(): Promise<string | null> {
   const reg = `${process.env['SystemRoot'] ?? 'C:\\Windows'}\\System32\\reg.exe`;
   const query = ['query', 'HKLM\\SOFTWARE\\Microsoft\\Cryptography', '/v', 'MachineGuid', '/reg:64'];

@@ -1,6 +1,6 @@
 /**
- * The manifest of a release (contract 40, manifest). The signature covers exactly the text: the server builds the text
- * once, and nobody writes it again from parsed members.
+ * Release manifests (contract 40, manifest). The signature covers the exact text: it is built once
+ * and never re-serialized.
  */
 import { compareVersions, isVersion } from '../versions.js';
 import { isTimestamp } from '../time.js';
@@ -13,11 +13,13 @@ import { isPlatform, type Platform } from './platform.js';
 import { printable } from '../text/printable.js';
 
 export interface ManifestFile extends ArchivedFile {
-  /** True when the file is shipped, but never replaces an existing one. */
+  /** True: never replaces an existing file. */
   preserve: boolean;
 }
 
-/** The runtime that a package needs, as the packager names it: `{name: "Microsoft.NETCore.App", version: "8.0.0"}`. */
+/**
+ * Required runtime as named by the packager: `{name: "Microsoft.NETCore.App", version: "8.0.0"}`.
+ */
 export type Runtime = { name: string; version: string };
 
 export interface ReleaseManifest {
@@ -29,32 +31,32 @@ export interface ReleaseManifest {
   /** RFC 3339 in UTC. */
   published_at: string;
   package: { sha256: string; size: number };
-  /** In the order of their paths by code point. */
+  /** Sorted by path in code point order. */
   files: ManifestFile[];
   preserve_patterns: string[];
-  /** The oldest version that may update to this one directly; null for any. */
+  /** Oldest version that may update directly; null: any. */
   min_version: string | null;
-  /** The package's `setup.json`, parsed; null when the package has none. */
+  /** Parsed `setup.json`, or null. */
   setup: Readonly<Record<string, unknown>> | null;
-  /** The path of the file that is started; null for none. */
+  /** Path of the started file, or null. */
   entry: string | null;
   runtime: Runtime | null;
 }
 
-/** The limit of a manifest's text: 200,000 files with the longest paths that a package may hold. */
+/** Enough for 200,000 files with maximum paths. */
 export const MAX_MANIFEST_BYTES = 96 * 1024 ** 2;
 
 export type ManifestInput = Omit<ReleaseManifest, 'schema' | 'files'> & { files: readonly ArchivedFile[] };
 
-/** The members in their order, and with it the signed text. */
+/** Formats the manifest; its member order determines the signed text. */
 export function formatManifest(release: ManifestInput): string {
   const files = release.files.toSorted((a, b) => compareCodePoints(a.path, b.path));
   return [...formatManifestPieces({ ...release, files }, files.length + 1)].join('');
 }
 
 /**
- * The same text in pieces of at most `perPiece` files, because 200,000 at once would hold the event loop.
- * @param release has its files in the order of their paths by code point
+ * Formats chunks of at most `perPiece` files, to not block the event loop.
+ * @param release with files sorted by path in code point order
  */
 export function* formatManifestPieces(release: ManifestInput, perPiece: number): Generator<string> {
   const preserved = createGlobMatcher(release.preserve_patterns);
@@ -87,7 +89,7 @@ export function* formatManifestPieces(release: ManifestInput, perPiece: number):
   yield `],${JSON.stringify(tail).slice(1)}`;
 }
 
-/** Refuses a text that is no manifest, or a manifest that must not be followed. */
+/** An invalid manifest, or one that must not be followed. */
 export class ManifestInvalid extends Error {
   override name = 'ManifestInvalid';
   constructor(
@@ -100,8 +102,8 @@ export class ManifestInvalid extends Error {
 }
 
 /**
- * Reads a manifest's text. Unknown members are skipped, because a newer server may write them.
- * @throws ManifestInvalid
+ * Parses a manifest; ignores unknown members, which newer servers may write.
+ * @throws InvalidManifest
  */
 export function readManifest(text: string): ReleaseManifest {
   if (text.length > MAX_MANIFEST_BYTES) throw new ManifestInvalid('', `is larger than ${MAX_MANIFEST_BYTES} bytes`);
@@ -130,14 +132,14 @@ export function readManifest(text: string): ReleaseManifest {
   return manifest;
 }
 
-/** The members that identify the release of a manifest. */
+/** Members that identify a release. */
 export type ReleaseIdentity = Pick<ReleaseManifest, 'product' | 'version' | 'channel' | 'platform'> & {
   sha256: string;
 };
 
 /**
- * The first member that names another release than the asked one; null when all agree. A signature proves who made a
- * manifest, not that the manifest belongs to this package (contract 90, update).
+ * Returns the first member that differs from the requested release, or null. A signature does not
+ * prove that a manifest belongs to this package (contract 90, update).
  */
 export function differsFrom(manifest: ReleaseManifest, asked: ReleaseIdentity): string | null {
   if (manifest.product !== asked.product) return 'product';

@@ -1,29 +1,33 @@
 /**
- * Decides which paths a package may hold (contract 40, refused packages). One rule for the server, the packager, and
- * the agent, which also judges the paths of its local manifest and journal (contract 90, where it writes).
+ * Rules for package paths (contract 40, refused packages), shared by server, packager and agent,
+ * which also checks its local manifest and journal (contract 90, where it writes).
  */
 import { caseFold } from 'unicode-case-folding';
 import { reachesWindows } from './platform.js';
 import { hasControls } from '../text/printable.js';
 
-/** Bytes of a whole path, and of one name in it, as file systems allow them. */
+/** Bytes of a whole path, and of a name in it. */
 export const MAX_PATH_BYTES = 2_048;
 export const MAX_NAME_BYTES = 255;
 
-/** The agent's own files, and the access file of the web server. */
+/** The agent's files, and the web server's access file. */
 const RESERVED_AT_ROOT = new Set(['manifest.json', '.htaccess', '.update-agent']);
-/** Short names under which Windows would find them as well. */
+/** Windows short names of these files. */
 const SHORT_NAME_OF_RESERVED = /^(manife|htacce|update)~\d/;
 const DEVICE = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$|clock\$)$/;
 const ASCII = /^[\x20-\x7e]*$/;
 
-/** Two names are one to some file system when their keys are equal: full case folding, then NFC. */
+/**
+ * Returns a key that is equal for names some file system treats as one: full case folding, then
+ * NFC.
+ */
 export const nameKey = (name: string): string =>
   ASCII.test(name) ? name.toLowerCase() : caseFold(name.normalize('NFD')).normalize('NFC');
 
 /**
- * Why a package must not hold this path; null when it may. `path` is relative, its names separated by slashes.
- * @param platform the package's; an unknown one is judged as `any`
+ * Returns why a package must not contain this path, or null.
+ * @param path relative, with slashes
+ * @param platform of the package; unknown ones count as `any`
  */
 export function findPathFault(path: string, platform: string): string | null {
   if (path === '') return 'has no name';

@@ -1,4 +1,3 @@
-/** The paths of one package together: none may meet another on any file system (contract 40, refused packages). */
 import { nameKey } from './path-policy.js';
 
 export type PathKind = 'file' | 'directory';
@@ -7,24 +6,24 @@ interface Node {
   id: number;
   name: string;
   kind: PathKind;
-  /** True when the path has an entry of its own, not only entries below. */
+  /** Has its own entry, not only entries below. */
   listed: boolean;
 }
 
 /**
- * Paths as a tree, so that each name is kept once: what is kept is bounded by the bytes of the names, however deep an
- * archive nests them.
+ * The paths of a package as a tree, without conflicts on any file system (contract 40, refused
+ * packages). Each name is stored once, which bounds memory at any nesting depth.
  */
 export class PathSet {
-  /** Nodes by the parent's id and the name's key. */
+  /** Keyed by parent id and name key. */
   readonly #nodes = new Map<string, Node>();
 
-  /** The number of names, including directories that only lie on the way. */
+  /** Number of names, including intermediate directories. */
   get size(): number {
     return this.#nodes.size;
   }
 
-  /** Adds a path that the path policy allows. Answers why the path cannot be added, or null. */
+  /** Adds an allowed path. @returns why it cannot be added, or null */
   add(path: string, kind: PathKind): string | null {
     const names = path.split('/');
     let parent = 0;

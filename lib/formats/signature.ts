@@ -1,6 +1,6 @@
 /**
- * Signatures of releases and of licenses, verified (contract 40, files and pubkey; contract 50). Verifiers hold public
- * keys alone; the algorithm is the key's, never what a document says of itself.
+ * Verifies signatures of releases and licenses (contract 40, files and pubkey; contract 50).
+ * Verifiers hold public keys only; the algorithm is the key's, never the document's claim.
  */
 import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto';
 import { decodeCanonicalBase64 } from './base64.js';
@@ -9,7 +9,7 @@ import { KeyRefused, MIN_RSA_BITS, requirePublicKeyPem } from './public-key.js';
 export interface VerifyingKey {
   /** First 16 hex characters of SHA-256 over the SPKI DER. */
   keyId: string;
-  /** SHA-256 over the SPKI DER, hex: clients pin this value. */
+  /** SHA-256 over the SPKI DER, hex; clients pin it. */
   spkiSha256: string;
   algorithm: 'rsa-sha256' | 'ed25519';
   key: KeyObject;
@@ -27,7 +27,8 @@ export interface Predecessor {
 const MAX_CHAIN = 100;
 
 /**
- * @param pem a public key, SPKI: RSA of at least 2048 bits, or Ed25519
+ * Parses a public key.
+ * @param pem SPKI: RSA of at least 2048 bits, or Ed25519
  * @throws KeyRefused
  */
 export function readPublicKey(pem: string): VerifyingKey {
@@ -52,8 +53,8 @@ function getKeyAlgorithm(key: KeyObject): VerifyingKey['algorithm'] {
 }
 
 /**
- * RSASSA-PKCS1-v1_5 with SHA-256, or Ed25519, over exactly these bytes.
- * @param signature canonical base64; any other text verifies nothing
+ * Verifies RSASSA-PKCS1-v1_5 with SHA-256, or Ed25519, over the exact bytes.
+ * @param signature canonical base64; other text is invalid
  */
 export function isSignedBy({ key, algorithm }: VerifyingKey, bytes: Uint8Array, signature: string): boolean {
   const raw = decodeCanonicalBase64(signature);
@@ -61,9 +62,8 @@ export function isSignedBy({ key, algorithm }: VerifyingKey, bytes: Uint8Array, 
 }
 
 /**
- * True when a chain of predecessors leads from a pinned key to the server's current one (contract 40, pubkey; contract
- * 90, freshness and key pinning). Each key is trusted only by the signature of the one before, beginning with the pin
- * itself.
+ * Returns whether predecessors lead from a pinned key to the current one (contract 40, pubkey;
+ * contract 90, freshness and key pinning), each trusted only by the signature of the key before it.
  * @param pin SHA-256 of the SPKI DER, hex
  * @param predecessors newest first
  */
@@ -79,7 +79,7 @@ export function chainLeadsFrom(pin: string, current: VerifyingKey, predecessors:
   return false;
 }
 
-/** Null where `readPublicKey` refuses. */
+/** Parses a public key; null when it is unusable. */
 export function readPublicKeyOrNull(pem: string): VerifyingKey | null {
   try {
     return readPublicKey(pem);

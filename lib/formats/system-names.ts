@@ -1,13 +1,9 @@
 /**
- * Slugs that name a directory of the system (contract 90, setup.json): `/etc/<slug>`, `/var/lib/<slug>` or
- * `%ProgramData%\<slug>` of such a project would be a place that the system itself obeys. One list, for the agent and
- * the service.
+ * Slugs that name a system directory (contract 90, setup.json): `/etc/<slug>`, `/var/lib/<slug>` or
+ * `%ProgramData%\<slug>` would change the system.
  */
 
-/**
- * Directories of drop-ins (`profile.d`, `sudoers.d`, …), of periodic scripts and of run levels, whatever they are
- * called.
- */
+/** Drop-in directories (`profile.d`, `sudoers.d`, …), periodic scripts and run levels. */
 const FAMILIES = /(\.d|\.conf|\.wants)$|^cron\.|^rc[0-9s]?$|^init($|[.-])|^systemd|^update-(agent|motd|notifier)/;
 
 const NAMES = new Set(

@@ -1,16 +1,16 @@
-/** Which proxy the environment names for an address, by curl's rules: `*_PROXY`, `ALL_PROXY` and `NO_PROXY`. */
+/** Proxy selection by curl's rules: `*_PROXY`, `ALL_PROXY` and `NO_PROXY`. */
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** A proxy variable whose value is not an address. */
+/** A proxy variable with an invalid URL. */
 export class InvalidProxy extends Error {
   override name = 'InvalidProxy';
 }
 
 /**
- * Returns the proxy for a request, or null where none applies. A value without a scheme means `http://`.
- * `HTTP_PROXY` in upper case counts too; lower case wins.
- * @throws InvalidProxy naming the variable
+ * Returns the proxy for a request, or null. Values without a scheme mean `http://`. Lower-case
+ * variables take precedence, also over `HTTP_PROXY`.
+ * @throws InvalidProxyVariable
  */
 export function getProxyForUrl(url: URL, env: Env): URL | null {
   if (isExcluded(url, read(env, 'no_proxy').value)) return null;
@@ -24,14 +24,14 @@ export function getProxyForUrl(url: URL, env: Env): URL | null {
   return proxy;
 }
 
-/** The variable that is set, in lower case before upper case. */
+/** Reads a variable, lower case first. */
 function read(env: Env, lower: string): { name: string; value: string } {
   const upper = lower.toUpperCase();
   const name = (env[lower] ?? '').trim() === '' ? upper : lower;
   return { name, value: (env[name] ?? '').trim() };
 }
 
-/** An entry is `*`, a host, a domain with or without a leading dot or `*.`, each with an optional port. */
+/** Entries: `*`, a host, or a domain with optional leading dot or `*.`; each with optional port. */
 function isExcluded({ hostname, port, protocol }: URL, list: string): boolean {
   const host = stripBrackets(hostname.toLowerCase());
   const ownPort = port || (protocol === 'https:' ? '443' : '80');

@@ -1,7 +1,6 @@
 /**
- * Sends one HTTP request by Node's own client, through the proxy that the environment names. `fetch` and undici are
- * no alternative for large bodies: on Node 20 they end the process with an uncaught assertion when a server closes
- * the connection while the reader is behind. `fetch` also ignores proxies there.
+ * HTTP requests through the configured proxy. On Node 20, `fetch` and undici crash when a server
+ * closes the connection while the reader is behind; `fetch` ignores proxies.
  */
 import { once } from 'node:events';
 import { request as requestHttp, type Agent, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
@@ -14,13 +13,12 @@ export interface RequestOptions {
   method?: string;
   headers: Readonly<Record<string, string>>;
   body?: string | Uint8Array | AsyncIterable<Uint8Array>;
-  /** Names the proxy. */
   env: Parameters<typeof getProxyForUrl>[1];
-  /** Trusted certificate authorities in PEM; Node's own where it is absent. */
+  /** Trusted certificate authorities, PEM; default: Node's. */
   ca?: readonly string[];
-  /** Longest silence of the connection before the response, counted from the last byte that was sent. */
+  /** Idle timeout before the response, since the last byte sent. */
   responseTimeoutMs: number;
-  /** Longest silence within the response's body. */
+  /** Idle timeout within the response body. */
   bodyTimeoutMs: number;
   signal?: AbortSignal;
 }
@@ -28,14 +26,14 @@ export interface RequestOptions {
 export interface ReceivedResponse {
   status: number;
   headers: IncomingHttpHeaders;
-  /** Must be read to its end or destroyed; a cut connection is an error of its reader. */
+  /** Must be consumed or destroyed; a cut connection fails the reader. */
   body: IncomingMessage;
 }
 
 /**
- * Sends a request and returns its response as soon as the headers are there. Redirects are returned, not followed.
- * Certificates are always verified, whatever `NODE_TLS_REJECT_UNAUTHORIZED` says.
- * @throws InvalidProxy, or the network's error
+ * Sends a request; returns after the headers. No redirects; certificates are verified despite
+ * `NODE_TLS_REJECT_UNAUTHORIZED`.
+ * @throws InvalidProxyVariable, or a network error
  */
 export async function sendRequest(url: URL, options: RequestOptions): Promise<ReceivedResponse> {
   const { method = 'GET', headers, body, signal, responseTimeoutMs, bodyTimeoutMs, ca } = options;
@@ -44,11 +42,11 @@ export async function sendRequest(url: URL, options: RequestOptions): Promise<Re
   const send = url.protocol === 'https:' ? requestHttps : requestHttp;
   const request = send(url, { method, headers, timeout: responseTimeoutMs, ...tls, agent, signal });
   request.on('timeout', () => request.destroy(new Error(`no response within ${responseTimeoutMs} ms`)));
-  // After the response its reader reports what breaks.
+  // Later errors reach the body's reader.
   request.on('error', () => undefined);
   const responded = once(request, 'response') as Promise<[IncomingMessage]>;
   if (typeof body === 'object' && !(body instanceof Uint8Array)) {
-    // A server may answer, and close, before it has read the whole body: then the answer counts.
+    // A server may respond and close before reading the whole body; then the response counts.
     const sent = pipeline(Readable.from(body, { objectMode: false }), request);
     sent.catch(() => undefined);
     const [response] = await Promise.race([responded, sent.then(() => responded)]);
@@ -64,7 +62,7 @@ function toResponse(response: IncomingMessage, bodyTimeoutMs: number): ReceivedR
   return { status: response.statusCode ?? 0, headers: response.headers, body: response };
 }
 
-/** `false`: a connection of its own, without a proxy. */
+/** Returns `false` for a separate, direct connection. */
 async function createProxyAgent(url: URL, env: RequestOptions['env'], tls: object): Promise<Agent | false> {
   const proxy = getProxyForUrl(url, env);
   if (proxy === null) return false;

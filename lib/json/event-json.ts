@@ -1,23 +1,23 @@
 /**
- * Parses an event's bytes as JSON. Small events are parsed at once. A large one is scanned first, in slices that let
- * the event loop run, and refused when it holds too many values: parsing time depends on values, not on the length of
- * texts.
- *
- * Invalid UTF-8 becomes U+FFFD, and values.ts cuts what nests too deep. So one bad value does not cost the whole event.
+ * Parses event bytes as JSON. Large events are scanned first, yielding to the event loop, and
+ * rejected with too many values. Invalid UTF-8 becomes U+FFFD and values.ts cuts deep nesting, so
+ * one bad value does not lose the event.
  */
 import { isAscii } from 'node:buffer';
 import { yieldToEventLoop } from '../process/event-loop.js';
 
-/** Parsed within about 3 ms, whatever the content. */
+/** Small enough to parse synchronously. */
 const SMALL = 128 * 1024;
 const STEP = 1024 * 1024;
-/** As many as the error intake takes (adapters/hapi/body/json.ts). */
+/** Same limit as the error intake (adapters/hapi/body/json.ts). */
 export const MAX_JSON_VALUES = 50_000;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Undefined, or a promise of it, when the bytes are not JSON, or hold too many values. */
+/**
+ * Parses an event, synchronously if small. Returns undefined for invalid JSON or too many values.
+ */
 export const readJson = (bytes: Buffer): unknown => (bytes.length > SMALL ? readLarge(bytes) : parsed(bytes));
 
 async function readLarge(bytes: Buffer): Promise<unknown> {

@@ -1,13 +1,11 @@
-/** How long a value is as JSON, without writing it. Pure. */
 import { findCutIndex } from '../text/cut-text.js';
 
 type Json = string | number | boolean | null | Json[] | { [key: string]: Json | undefined };
 
-/** Characters of a text. Counting stops above `limit`. */
 const countCharacters = (text: string, limit: number): number =>
   text.length <= limit || findCutIndex(text, limit) < text.length ? text.length : limit;
 
-/** Characters (code points) of a value as JSON text, without escapes. Counting stops above `limit`. */
+/** Returns the length of a value as JSON in code points, without escapes; stops above `limit`. */
 export function getJsonSize(value: Json, limit: number): number {
   if (typeof value === 'string') return countCharacters(value, Math.max(0, limit - 2)) + 2;
   if (value === null || typeof value !== 'object') return String(value).length;

@@ -1,4 +1,4 @@
-/** Returns what a JSON text holds; undefined when the text is not JSON. */
+/** Parses JSON; undefined when invalid. */
 export function parseJsonText(text: string): unknown {
   try {
     return JSON.parse(text);

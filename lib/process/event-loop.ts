@@ -1,2 +1,2 @@
-/** Lets timers and sockets run before the caller goes on. Long loops call it between two chunks of work. */
+/** Yields to timers and sockets between chunks of long work. */
 export const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

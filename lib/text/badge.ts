@@ -1,8 +1,8 @@
-/** A badge: a name and a value side by side, as an SVG with nothing in it but shapes and text. Pure. */
+/** SVG badges with a name and a value, from shapes and text only. */
 
 import { toXmlText } from './xml.js';
 
-/** Colours that white text can be read on. */
+/** Colors with readable white text. */
 export const BADGE_COLOURS = {
   green: '#1a7f37',
   yellow: '#8a6100',
@@ -11,16 +11,16 @@ export const BADGE_COLOURS = {
   grey: '#656d76',
 } as const;
 
-/** What shields.io makes a badge of (https://shields.io/badges/endpoint-badge). */
+/** Formats a badge for shields.io (https://shields.io/badges/endpoint-badge). */
 export function formatBadgeJson(name: string, value: string, colour: keyof typeof BADGE_COLOURS): string {
   return JSON.stringify({ schemaVersion: 1, label: name, message: value, color: BADGE_COLOURS[colour].slice(1) });
 }
 
 const MAX_NAME = 40;
-/** Room for a text of 11 px, generously, since the reader's font is not known. */
+/** Estimates the width of 11 px text, generously, since the font is unknown. */
 const measureText = (text: string): number => Math.round(Array.from(text).length * 6.8) + 14;
 
-/** @param value what stands beside the name, in the colour */
+/** @param value text on the colored part */
 export function renderBadge(name: string, value: string, colour: keyof typeof BADGE_COLOURS): string {
   const letters = Array.from(name);
   const label = letters.length > MAX_NAME ? `${letters.slice(0, MAX_NAME - 1).join('')}…` : name;

@@ -1,7 +1,4 @@
-/**
- * A browser's name from its `User-Agent`: enough for people to recognize their own, and to see what errors share. Pure.
- * Rejected: a library that knows every robot; nothing depends on this text.
- */
+/** Browser names from `User-Agent`, for display only, so a short table suffices. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(?:A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -21,10 +18,10 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
 const first = (table: typeof BROWSERS, text: string): string | undefined =>
   table.find(([pattern]) => pattern.test(text))?.[1];
 
-/** `Firefox`; null for another program. */
+/** Returns `Firefox`, or null for other programs. */
 export const detectBrowser = (userAgent: string): string | null => first(BROWSERS, userAgent) ?? null;
 
-/** `Firefox on Linux`; the text itself, cut, when it is another program. */
+/** Returns `Firefox on Linux`, or the truncated text for other programs. */
 export function formatBrowserName(userAgent: string): string {
   const browser = detectBrowser(userAgent);
   if (browser === null) return userAgent.slice(0, 60) || 'unknown browser';

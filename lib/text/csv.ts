@@ -1,9 +1,7 @@
 /**
- * Text for a cell of CSV that a spreadsheet must not run as a formula. Pure, linear.
- *
- * A sign of a formula counts at the beginning of the cell, behind blanks and what is not seen, and behind a separator:
- * a spreadsheet of another language divides the line at `;` or a tab, whatever the quotes say. Full-width, small and
- * raised forms of a sign are signs to spreadsheets of some languages.
+ * Escapes CSV cells that a spreadsheet would run as formulas: signs, including full-width, small
+ * and superscript ones, at the start, after blanks and invisible characters, and after separators,
+ * since locales split at `;` or tabs even inside quotes. Linear.
  */
 import { UNSEEN } from '../unseen.js';
 
@@ -13,19 +11,19 @@ const PLUS = '+\\uff0b\\ufe62\\u207a\\u208a';
 const MINUS = '\\-\\uff0d\\ufe63\\u2212\\u207b\\u208b';
 const SIGNS = `[${EQUALS}${AT}${PLUS}${MINUS}]`;
 const BLANKS = `[\\s${UNSEEN}"']{0,100}`;
-/** A list of numbers holds signs that are none of a formula. */
+/** A signed number in a list is not a formula. */
 const NUMBER = `[${PLUS}${MINUS}]\\d{1,40}(?:\\.\\d{1,40})?(?=[\\]},;|\\s]|$)`;
 
 const BEGINS = new RegExp(`^(?:[\\t\\r\\n]|${BLANKS}${SIGNS})`, 'u');
 const AFTER_SEPARATOR = new RegExp(`([,;|\\t\\r\\n]${BLANKS})(?!${NUMBER})(?=${SIGNS})`, 'gu');
 
-/** A `'` before a sign makes it text. */
+/** Prefixes a sign with `'`, which makes it text. */
 export function escapeFormula(text: string): string {
   const inside = text.replace(AFTER_SEPARATOR, "$1'");
   return BEGINS.test(inside) ? `'${inside}` : inside;
 }
 
-/** Cells of each line (RFC 4180). Quoted cells may hold line breaks. */
+/** Splits lines into cells (RFC 4180); quoted cells may contain line breaks. */
 function csvLines(text: string, separator: string): string[][] {
   const lines: string[][] = [];
   let line: string[] = [];
@@ -46,12 +44,11 @@ function csvLines(text: string, separator: string): string[][] {
   return [...lines, line].filter((cells) => cells.some((one) => one.trim() !== ''));
 }
 
-/** Each row becomes an object of as many fields: a long first line would multiply the work. */
+/** Rows become objects, so a long header would multiply the work. */
 const MAX_COLUMNS = 1_000;
 
 /**
- * Rows of a CSV file by the names in its first line, which also shows whether it separates by comma or semicolon. None
- * where it has too many names.
+ * Parses rows by the header's names and separator (comma or semicolon); none with too many names.
  */
 export function parseCsv(text: string): Record<string, string>[] {
   const [head = ''] = text.split('\n', 1);

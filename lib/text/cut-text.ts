@@ -1,9 +1,9 @@
-/** Cuts a text after a number of characters (code points), never inside one. A text that fits is not copied. Pure. */
+/** Truncates text by code points; fitting text is not copied. */
 
 export const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 export const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 
-/** The index after the first `limit` characters; the text's length when it has no more. */
+/** Returns the index after `limit` characters, or the text's length. */
 export function findCutIndex(text: string, limit: number): number {
   let at = 0;
   for (let n = 0; n < limit && at < text.length; n++) {
@@ -12,7 +12,7 @@ export function findCutIndex(text: string, limit: number): number {
   return at;
 }
 
-/** The first `limit` characters; the same text when it has no more. */
+/** Returns the first `limit` characters; the same text if shorter. */
 export function cutText(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const end = findCutIndex(text, limit);

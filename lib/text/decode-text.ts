@@ -1,6 +1,6 @@
-/** Bytes of an answer as text: by their byte order mark, the charset that is named, or the document itself. Pure. */
+/** Decodes response bodies by byte order mark, declared charset, or document. */
 const NAMED = /;\s{0,10}charset\s{0,10}=\s{0,10}"?([\w.:-]{1,40})/i;
-/** In the first bytes of a page, and of XML. */
+/** Within the first bytes of HTML and XML. */
 const IN_PAGE = /<meta[^>]{0,200}?charset\s{0,10}=\s{0,10}["']?([\w.:-]{1,40})/i;
 const IN_XML = /^<\?xml[^>]{0,200}?encoding\s{0,10}=\s{0,10}["']([\w.:-]{1,40})/i;
 const LOOKED_AT = 1_024;
@@ -14,16 +14,16 @@ function createDecoder(charset: string | undefined): InstanceType<typeof TextDec
   try {
     return charset === undefined ? null : new TextDecoder(charset);
   } catch {
-    return null; // A charset that nobody knows is no charset.
+    return null;
   }
 }
 
-/** Without a byte order mark. @param contentType the header; absent: it is not named */
+/** Decodes text without byte order mark. @param contentType header value */
 export function decodeText(bytes: Uint8Array, contentType = ''): string {
   const marked = MARKS.find(([mark]) => mark.every((byte, i) => bytes[i] === byte))?.[1];
   const beginning = String.fromCharCode(...bytes.subarray(0, LOOKED_AT));
   const inside = IN_XML.exec(beginning)?.[1] ?? IN_PAGE.exec(beginning)?.[1];
-  // A page that can be read as ASCII is not in UTF-16, whatever it says.
+  // A page readable as ASCII is not UTF-16, whatever it declares.
   const own = inside !== undefined && /^utf-?16/i.test(inside) ? undefined : inside;
   const decoder = createDecoder(marked) ?? createDecoder(NAMED.exec(contentType)?.[1]) ?? createDecoder(own);
   return (decoder ?? new TextDecoder()).decode(bytes);

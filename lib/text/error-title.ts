@@ -1,34 +1,40 @@
-/** The title of an error group: `<ShortClass>: <first line of the message>` (contract 21, intake). Pure. */
+/** Titles of error groups: `<ShortClass>: <first line of the message>` (contract 21, intake). */
 import { cutText } from './cut-text.js';
 import { toReadableClass } from './generated-names.js';
 
 const LINE = 160;
-/** Characters of a title (contract 20). */
+/** Contract 20. */
 const TITLE = 200;
 
 const FIRST_LINE = /\S[^\r\n\u2028\u2029]*/u;
 const firstLine = (text: string): string => (FIRST_LINE.exec(text)?.[0] ?? '').trimEnd();
-/** Generic arguments (.NET, Java, C++) and the address of PHP's anonymous classes: these may hold separators too. */
+/**
+ * Generic arguments (.NET, Java, C++) and addresses of PHP's anonymous classes, which may contain
+ * separators.
+ */
 const TAIL = /[`<[(\0].*$|@anonymous.*$/su;
-/** Ruby's text of a class without a name. */
+/** Ruby's unnamed classes. */
 const UNNAMED = /^#<(?:Class|Module|Struct)/;
 /**
- * `$` (Java) and `+` (.NET) separate nested classes, unless a number follows: `Cart$1` is an anonymous class in Cart.
+ * `$` (Java) and `+` (.NET) separate nested classes unless a number follows: `Cart$1` is anonymous.
  */
 const SEPARATOR = /::|[.\\/:]|[$+](?=[\p{L}_])/u;
-/** The values of a row, which PostgreSQL shows whole: personal data. */
+/** Row values from PostgreSQL: personal data. */
 const ROW =
   /\b(Failing row contains|Fehlgeschlagene Zeile enthält|La ligne en échec contient|La fila que falla contiene) \(.*$/u;
-/** What SQL Server cut off. */
+/** Truncated values from SQL Server. */
 const TRUNCATED = /\b(Truncated value:) '.*$/u;
 const NAME = /[\p{L}_]/u;
-/** Signs of prose. Prose stays whole: cut at the colon, `password: x` would lose the word that marks the secret. */
+/**
+ * Signs of prose, which stays whole: cutting `password: x` at the colon would lose the word that
+ * marks the secret.
+ */
 const PROSE = /["'=]|\S\s+\S/u;
 
 /**
- * The last segment of a class name: `Connection` of `requests.exceptions.Connection`, `App\Db\Connection`,
- * `Net::Connection`, `errors/Connection`, `com.acme.Net$Connection`, `Acme.Net+Connection`.
- * Segments without letters are skipped. A name without a usable segment, or of generic arguments only, stays whole.
+ * Returns the last segment with letters of a class name: `Connection` for
+ * `requests.exceptions.Connection`, `App\Db\Connection`, `Net::Connection`, `errors/Connection`,
+ * `com.acme.Net$Connection`, `Acme.Net+Connection`; otherwise the whole name.
  */
 export function getShortClassName(name: string): string {
   const whole = firstLine(toReadableClass(name));
@@ -39,7 +45,10 @@ export function getShortClassName(name: string): string {
   return last?.replace(/^[*&\s]+/u, '').trim() || plain || whole;
 }
 
-/** @param exceptionClass null: the title is the message's first line alone. 160 characters of that line count. */
+/**
+ * Builds the title from class and the first 160 characters of the message's first line.
+ * @param exceptionClass null: the line alone
+ */
 export function titleOf(exceptionClass: string | null, message: string): string {
   const line = cutText(firstLine(message).replace(ROW, '$1 (…)').replace(TRUNCATED, '$1 …'), LINE);
   const short = exceptionClass === null ? '' : getShortClassName(exceptionClass);
@@ -47,9 +56,9 @@ export function titleOf(exceptionClass: string | null, message: string): string 
 }
 
 /**
- * A title for a line of a list: what happened first, its class apart.
- * @param exceptionClass as it was reported, whole
- * @returns `kind` null: there is no class, or the title is the class alone
+ * Splits a title for lists: message first, class separately.
+ * @param exceptionClass full reported name
+ * @returns `kind` null: no class, or the title is the class
  */
 export function toHeadline(title: string, exceptionClass: string | null): { message: string; kind: string | null } {
   if (exceptionClass === null || exceptionClass === '') return { message: title, kind: null };

@@ -1,24 +1,21 @@
 /**
- * Names that compilers, runtimes and frameworks generate (contract 21, amendments): lambdas, closures, anonymous
- * classes, state machines, template methods, proxies. Their numbers, hashes and addresses differ per process, build or
- * deploy. One table per language. Pure, linear: every pattern is bounded.
- *
- * What tells two pieces of code apart stays: the method around a lambda, the names of inner classes, the async method
- * of a state machine.
+ * Masks generated names (contract 21, amendments): lambdas, closures, anonymous classes, state
+ * machines, template methods, proxies, whose numbers and hashes vary by process, build or
+ * deployment. Parts that distinguish code stay: methods around lambdas, inner classes, async
+ * methods. Linear.
  */
 type Rule = readonly [pattern: RegExp, instead: string];
 
-/** A number in the place of which another build or process has another one. */
 const N = '<number>';
 
 const NEVER = /(?!)/;
 
 interface Language {
-  /** A sign without which no pattern for texts matches. */
+  /** Precondition for any text pattern. */
   sign: RegExp;
-  /** Patterns that are distinctive enough to be applied inside a message as well. */
+  /** Patterns distinctive enough for messages. */
   text: readonly Rule[];
-  /** Patterns for a text that is a name and nothing else. */
+  /** Patterns for a text that is only a name. */
   names: readonly Rule[];
 }
 
@@ -42,10 +39,10 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
       [/\$anonfun\$([A-Za-z_]\w{0,200})\$\d{1,9}(?:\$adapted)?/g, '$$anonfun$$$1'],
       [/\b(fn|eval|reify)__\d{2,9}|\b(eval)\d{2,9}(?=\$)/g, '$1$2'],
       [/_closure\d{1,9}/g, '_closure'],
-      // Gradle's scripts, and the id of an entity of Hibernate.
+      // Gradle scripts and Hibernate entity ids.
       [/\b(build|settings|init)_[0-9a-z]{20,30}(?!\w)/g, '$1'],
       [/(?<=\[[\w.$]{1,200})#\d{1,20}(?=\])/g, `#${N}`],
-      // An anonymous class in a qualified name: `com.acme.Cart$1`. `US$5` is a price.
+      // Anonymous class in a qualified name: `com.acme.Cart$1`. `US$5` is a price.
       [/(?<=\.[\w$]{1,120})\$\d{1,5}(?=[$.\s:;,)@]|$)/g, `$$${N}`],
     ],
     names: [
@@ -96,7 +93,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
       [/\b(Composer(?:Autoloader|Static)Init)[0-9a-f]{16,64}/g, '$1'],
       [/\b(Mock_\w{1,100}?)_[0-9a-f]{8}\b/g, '$1'],
       [/(?<=[A-Za-z])(Ghost|Proxy)(?=[0-9a-f]{0,7}\d)[0-9a-f]{7,8}(?![0-9A-Za-z])/g, '$1'],
-      // Smarty and Symfony write a hash behind the name of what they compile.
+      // Smarty and Symfony append a hash to compiled names.
       [/\bcontent_[0-9a-f]{13,24}_\d{4,12}/g, 'content'],
       [/\b(Container)(?=[A-Za-z]{0,6}\d)[A-Za-z0-9]{7}(?=[\\/])/g, '$1'],
     ],
@@ -108,7 +105,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
       [/(?<=[a-z0-9])_{2,3}\d{3,20}_\d{1,20}(?!\w)/g, `__${N}`],
       [/#<(Class|Module|Proc|Method|UnboundMethod|Struct):0x[0-9a-f]{4,16}[^<>]{0,200}>/g, '#<$1>'],
       [/#<#<(Class|Module)>:0x[0-9a-f]{4,16}/g, '#<#<$1>'],
-      // What `inspect` shows of an object: its values, and personal data among them.
+      // Ruby's `inspect` shows an object's values, possibly personal data.
       [/#<([A-Z][\w:]{0,200}):0x[0-9a-f]{4,16}(?: @[^\n]{0,1000}?)?>(?=$|[\s.,;:)'"`\]])/gm, '#<$1>'],
       [/\b_run__-?\d{3,24}__/g, `_run__${N}__`],
       [/\b__(tilt|bind|pow)_\d{2,24}/g, '__$1'],
@@ -169,11 +166,11 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
       ],
       [/<(attrs generated [^<>\n]{1,200}?)-\d{1,9}>/g, '<$1>'],
       [/\(eval \d{1,9}\)/g, '(eval)'],
-      // Flutter names an object by the beginning of its hash.
+      // Flutter's short object hash.
       [/(?<=\b_?[A-Z][A-Za-z]{1,60})#[0-9a-f]{5}(?![0-9A-Za-z])/g, '#<id>'],
       [/\b__ANON__\[[^\]\n]{0,300}\]/g, '__ANON__'],
     ],
-    // Modules of bundlers are numbered.
+    // Numbered bundler modules.
     names: [[/(?<=^[\w$]{1,60}\.)\d{1,9}$/g, N]],
   },
 };
@@ -182,17 +179,17 @@ const TABLES = Object.values(LANGUAGES);
 const NAME_RULES = [...TABLES.flatMap(({ text }) => text), ...TABLES.flatMap(({ names }) => names)];
 const NAME_SIGN = /[\d$<@#{\0\ufffd]|\.cold/;
 const LONGEST_NAME = 600;
-/** What is left before a name where the closure that held it is gone. */
+/** Separators left after removing an enclosing closure. */
 const SEPARATORS = /^[\s.+]+(?=[\w<])|\s+$/g;
 
 const applied = (text: string, rules: readonly Rule[]): string =>
   rules.reduce((masked, [pattern, instead]) => masked.replace(pattern, instead), text);
 
-/** A message with the generated parts of the names in it masked. @param text the caller caps it */
+/** Masks generated names in a message. @param text bounded by the caller */
 export const maskNamesInText = (text: string): string =>
   TABLES.reduce((masked, { sign, text: rules }) => (sign.test(masked) ? applied(masked, rules) : masked), text);
 
-/** The name of a function, class or method without its generated parts. */
+/** Masks the generated parts of a function, class or method name. */
 export function maskGeneratedName(name: string): string {
   const given = name.length > LONGEST_NAME ? name.slice(0, LONGEST_NAME) : name;
   return NAME_SIGN.test(given) ? applied(given, NAME_RULES).replace(SEPARATORS, '') : given;
@@ -200,7 +197,7 @@ export function maskGeneratedName(name: string): string {
 
 const UNREADABLE = /@anonymous.{1,600}|(?<=#<(?:Class|Module|Struct)):0x[0-9a-f]{4,16}/gis;
 
-/** A class as it is shown: without the path, the address or the NUL that a runtime writes into an anonymous one. */
+/** Returns a displayable class name, without the path, address or NUL of anonymous classes. */
 export const toReadableClass = (name: string): string =>
   name.includes('@anonymous') || name.includes('#<')
     ? name.replace(UNREADABLE, (found) => (found.startsWith('@') ? '@anonymous' : ''))

@@ -1,5 +1,4 @@
-/** Numbers with commas between thousands, outside of templates. */
 let english: Intl.NumberFormat | undefined;
 
-/** `12,345`. Its tables are read with the first number: 10 ms and 8 MB, which a command or an idle service spares. */
+/** Formats `12,345`. The formatter is created lazily, because its tables cost time and memory. */
 export const grouped = (value: number): string => (english ??= new Intl.NumberFormat('en-GB')).format(value);

@@ -1,22 +1,22 @@
-/** The values of secret settings, which no log line, failure reason or stored row may hold. */
+/** Values of secret settings, which must not appear in logs, failure reasons or stored rows. */
 
 const hidden = new Set<string>();
-/** Shorter ones are found in every other word. */
+/** Shorter values occur in ordinary words. */
 const MIN_HIDDEN = 6;
 
-/** From now on these texts are masked wherever they occur, also as part of a URL. */
+/** Masks these texts from now on, also in URL encoding. */
 export function hideTexts(secrets: readonly string[]): void {
   const long = secrets.filter((secret) => secret.length >= MIN_HIDDEN);
   const all = [...hidden, ...long, ...long.map(toUrlText)];
   hidden.clear();
-  // A secret that begins another one would leave the rest of it visible.
+  // Longest first: replacing a prefix would leave the rest visible.
   for (const text of all.toSorted((a, b) => b.length - a.length)) hidden.add(text);
 }
 
-/** Half a surrogate pair has no form in a URL. */
+/** A lone surrogate has no URL encoding. */
 const toUrlText = (secret: string): string => encodeURIComponent(secret.toWellFormed());
 
-/** A text without the hidden ones. */
+/** Masks hidden texts. */
 export function redactText(text: string): string {
   let masked = text;
   for (const secret of hidden) masked = masked.replaceAll(secret, '[redacted]');

@@ -1,40 +1,34 @@
 /**
- * A regular expression that searches in linear time. It runs on RE2's algorithm in JavaScript, so no pattern can hang.
- * The time also grows with the pattern, so both are capped: at most `LARGEST` instructions, and at most `STEPS`
- * (instructions × characters) for a search, about ten milliseconds. A pattern of up to 30 instructions (about 25
- * characters of plain text) searches the longest text whole. A larger one searches the beginning: with 100 instructions
- * the first 2,600 characters.
- *
- * Rejected: JavaScript's own engine (`(a+)+$` on forty characters takes longer than a day), and a time limit (the same
- * text would match or not, depending on the machine's load).
+ * Regular expressions with linear search time (RE2 in JavaScript). Pattern size is capped at
+ * `MAX_PATTERN_INSTRUCTIONS`, a search at `MAX_SEARCH_STEPS`; larger patterns search only a text's
+ * beginning. A time limit would make matches depend on load.
  */
 import { RE2JS, RE2JSException } from 're2js';
 import { patternCost } from './pattern-cost.js';
 import { findLiterals } from './pattern-literals.js';
 
-/** Instructions of a compiled expression. */
+/** Compiled instructions. */
 export const MAX_PATTERN_INSTRUCTIONS = 1000;
-/** Instructions × characters of one search. */
+/** Instructions × characters per search. */
 export const MAX_SEARCH_STEPS = 260_000;
 
-/** The pattern cannot be searched for; the message says why, in words for a person. */
+/** An unsupported pattern, with a message for users. */
 export class PatternProblem extends Error {
   override name = 'PatternProblem';
 }
 
 export interface LinearPattern {
-  /** @param folded the text in lower case, where the caller has it already */
+  /** @param folded lower-case text, if available */
   test(text: string, folded?: string): boolean;
   /**
-   * What the parenthesised groups of the first match hold, the first group first; an empty text for one that took no
-   * part. Null: no match. It takes up to ten times as long as `test`, so ask that first.
+   * Returns the groups of the first match, '' for those without a part; null without a match. Far
+   * slower than `test`, so call that first.
    */
   captures(text: string): string[] | null;
-  /** How many parenthesised groups it has. */
   groups: number;
 }
 
-/** @throws PatternProblem */
+/** Compiles a pattern. @throws InvalidPattern */
 export function compileLinearPattern(pattern: string, caseSensitive: boolean): LinearPattern {
   const expression = compiled(pattern, caseSensitive);
   const longest = Math.floor(MAX_SEARCH_STEPS / expression.programSize());
@@ -51,14 +45,14 @@ export function compileLinearPattern(pattern: string, caseSensitive: boolean): L
   };
 }
 
-/** False for a text that cannot match. */
+/** Returns a quick test that is false for texts that cannot match. */
 function literalTest(pattern: string, caseSensitive: boolean): LinearPattern['test'] {
   const literals = findLiterals(pattern);
   if (literals === null) return () => true;
   if (caseSensitive) return (text) => literals.some((literal) => text.includes(literal));
   const wanted = literals.map((literal) => literal.toLowerCase());
   return (text, folded = text.toLowerCase()) =>
-    // The engine treats the long s (ſ) as an s, which lower case does not.
+    // The engine folds ſ to s; `toLowerCase` does not.
     folded.includes('ſ') || wanted.some((literal) => folded.includes(literal));
 }
 
@@ -72,7 +66,7 @@ function compiled(pattern: string, caseSensitive: boolean): RE2JS {
     return expression;
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error;
-    // The engine puts its own switch for letters before the pattern.
+    // The engine prefixes its case flag to the pattern.
     const problem = error.message.replace(`\`(?i)${pattern}\``, () => `\`${pattern}\``);
     throw new PatternProblem(
       `${problem}. Look-around and back-references are not supported: they take more than linear time`,

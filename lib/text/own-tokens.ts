@@ -1,24 +1,21 @@
 /**
- * Tokens of this service in what programs write of themselves (contract 20, untrusted text): a heartbeat must not be
- * lost because its message holds one, so the token goes and the message stays. Every token goes, whether it still works
- * or not: nobody asks the store on the busiest path. Pure, linear.
+ * Scrubs this service's tokens from machine reports (contract 20, untrusted text), so that a
+ * heartbeat is not lost. Invalid tokens go too, to avoid store access on the busiest path. Linear.
  */
 import { listCopiedForms, mayHoldLetters } from '../unseen.js';
 
-/** What stands where a token was. */
 const SCRUBBED = '[scrubbed]';
-/** Every kind but intake keys, which are public. */
+/** All kinds but intake keys, which are public. */
 const SHAPE = /(?:svc_(?:live|sub|setup)|wd_live)_[0-9A-Za-z]{16,}/g;
 const HINT = /svc_|wd_live_/;
-/** No token of any kind is as short: `wd_live_` and 43 letters and digits. */
 const SHORTEST = 51;
 
 const replaced = (text: string): string => (HINT.test(text) ? text.replace(SHAPE, SCRUBBED) : text);
 
-/** As long as it is made: over the end of a line a pattern would go on into the next word. */
+/** Exact length: across a line end the open pattern would consume the next word. */
 const WHOLE = /(?:svc_(?:live|sub|setup)|wd_live)_[0-9A-Za-z]{43}/g;
 
-/** The text without tokens, in whatever form they can be copied from it. The same text where there are none. */
+/** Removes tokens in any copyable form; returns the same text without any. */
 export function removeOwnTokens(text: string): string {
   if (!mayHoldLetters(text, SHORTEST)) return text;
   const plain = replaced(text);
@@ -29,7 +26,7 @@ export function removeOwnTokens(text: string): string {
   return whole === joined ? plain : whole;
 }
 
-/** The same for a value of JSON, names of members included. */
+/** Removes tokens from JSON, member names included. */
 export function removeOwnTokensFromJson(value: unknown): unknown {
   if (typeof value === 'string') return removeOwnTokens(value);
   if (Array.isArray(value)) return value.map(removeOwnTokensFromJson);

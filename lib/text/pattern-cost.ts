@@ -1,17 +1,14 @@
 /**
- * The size of a regular expression with its counted repetitions written out: `(ab){50}` costs two hundred. It is
- * estimated before compiling, because compiling takes the time: five hundred characters can become a hundred thousand
- * instructions. An upper bound, in one pass. An invalid pattern gets some number, and the engine then reports the
- * error. Pure.
+ * Estimates an upper bound of an expression's size with repetitions expanded, before compiling:
+ * `(ab){50}` costs two hundred. Invalid patterns are left to the engine.
  */
 
-/** The braces of `\p{…}`, `\x{…}` and the like do not repeat anything. */
+/** Escapes, whose braces (`\p{…}`, `\x{…}`) do not repeat. */
 export const ESCAPE = /\\(?:[pPx]\{[^}]*\}|Q[\s\S]*?(?:\\E|$)|[\s\S]|$)/y;
 export const CLASS = /\[\^?\]?(?:\[:\^?\w+:\]|\\[\s\S]|[^\]\\])*(?:\]|$)/y;
 export const REPEAT = /\{(\d{1,6})(?:,(\d{0,6}))?\}/y;
 
 export function patternCost(pattern: string): number {
-  /** Costs of the open groups, the outermost first. */
   const open: number[] = [];
   let sum = 0;
   let last = 0;
@@ -46,7 +43,7 @@ export function patternCost(pattern: string): number {
   return open.reduce((all, part) => all + part, sum);
 }
 
-/** The match of a sticky expression at this index. */
+/** Matches a sticky expression at an index. */
 export function at(sticky: RegExp, text: string, index: number): RegExpExecArray | null {
   sticky.lastIndex = index;
   return sticky.exec(text);

@@ -1,10 +1,7 @@
 /**
- * Finds literal texts, one of which is part of every match of an expression: `Duplicate entry` for
- * `Duplicate entry '.*'`. A search for a literal takes a microsecond, the expression takes a hundred, and most reports
- * match no rule. Pure.
- *
- * A literal holds only text that must occur: plain ASCII outside groups and classes, without a character that a
- * repetition makes optional. Unknown syntax ends a literal. With flags or `\Q` there is no literal.
+ * Finds literals of which one is part of every match: `Duplicate entry` for `Duplicate entry '.*'`.
+ * They are much faster to search. A literal is mandatory ASCII text outside groups and classes;
+ * flags or `\Q` disable literals.
  */
 import { CLASS, ESCAPE, REPEAT, at } from './pattern-cost.js';
 
@@ -13,7 +10,7 @@ const SHORTEST = 3;
 const GIVE_UP = /\(\?(?!:|P?<)|\\Q/;
 const PLAIN = /[\x20-\x7e]/;
 
-/** One literal for each alternative of the expression; null when an alternative has none. */
+/** Returns one literal per alternative, or null when one has none. */
 export function findLiterals(pattern: string): string[] | null {
   if (GIVE_UP.test(pattern)) return null;
   const found: string[] = [];

@@ -1,4 +1,4 @@
-/** Cuts a long text into pieces that can be stored or encoded one by one: a pair of surrogates stays together. */
+/** Splits text into chunks without separating surrogate pairs. */
 export function* splitText(text: string, units: number): Generator<string> {
   for (let at = 0; at < text.length;) {
     const end = isHigh(text.charCodeAt(at + units - 1)) ? at + units + 1 : at + units;

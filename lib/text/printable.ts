@@ -1,26 +1,25 @@
-/** Cleans texts of strangers for a terminal, a log or an error message. */
+/** Makes external text safe for terminals, logs and error messages. */
 
-/** C0, DEL, C1, line and paragraph separators, and characters that turn the direction of writing. */
+/** C0, DEL, C1, line and paragraph separators, bidirectional controls. */
 const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-/** Control characters. `\p{Cc}` holds NUL and DEL. */
 const CONTROL = /\p{Cc}/u;
 
 export const hasControls = (text: string): boolean => CONTROL.test(text);
 
-/** One line without control characters, at most `length` characters long. */
+/** Returns one line without control characters, at most `length` long. */
 export function printable(text: string, length = 500): string {
   const clean = text.replaceAll(UNPRINTABLE, '').toWellFormed();
   if (clean.length <= length) return clean;
-  // A cut never leaves half of a surrogate pair.
+  // Avoids half a surrogate pair.
   return `${clean.slice(0, length).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-/** JSON of the same value, with no character that a terminal acts upon. @param escape what stands before the number */
+/** Escapes control characters in JSON. @param escape prefix of the number */
 export const printableJson = (json: string, escape = '\\u'): string =>
   json.replaceAll(UNPRINTABLE, (char) => `${escape}${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** Several lines, such as release notes, each printable. */
+/** Returns printable lines, for example of release notes. */
 export const printableLines = (text: string, length = 20_000): string =>
   text
     .slice(0, length)

@@ -1,10 +1,9 @@
 /**
- * The same line once a minute: what fails at every poll is told when it begins, then once a minute with a count of how
- * often it was left out. What is remembered is bounded: lines beyond the most share one place, so that a thousand
- * different ones are not a thousand either.
+ * Limits repeated log lines to one per minute, with a count of suppressed ones. Beyond the maximum,
+ * all other lines share one counter.
  */
 export interface LeftOut {
-  /** How many of this line were not told since the last that was; absent: none. */
+  /** Suppressed repeats since the last one; absent: none. */
   left_out?: number;
 }
 
@@ -20,13 +19,12 @@ const OTHERS = '\u0000others';
 export class RepeatedLines {
   readonly #kept = new Map<string, Kept>();
 
-  /** @param monotonic milliseconds that never go backwards */
   constructor(
     private readonly monotonic: () => number,
     private readonly most = MAX_TRACKED_LINES,
   ) {}
 
-  /** What belongs to the line besides its own; null: the line is left out. */
+  /** Returns additional log fields, or null to suppress the line. */
   next(line: string): LeftOut | null {
     const now = this.monotonic();
     const key = this.#kept.has(line) || this.#kept.size < this.most ? line : OTHERS;
@@ -44,7 +42,7 @@ export class RepeatedLines {
     return leftOut === 0 ? {} : { left_out: leftOut };
   }
 
-  /** It works again: everything is forgotten. @returns how many lines nobody has read */
+  /** Resets after recovery. @returns the number of suppressed lines */
   over(): number {
     let leftOut = 0;
     for (const kept of this.#kept.values()) leftOut += kept.leftOut;

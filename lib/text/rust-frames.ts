@@ -1,7 +1,6 @@
 /**
- * Where a Rust error comes from (contract 21, first frame): a panic's trace begins with the panic machinery, one that
- * an SDK took with the SDK's own frames. Names alone are not enough, because inlined functions lose their crate; so
- * file paths are checked too. Pure, linear.
+ * Origin of Rust errors (contract 21, first frame): traces begin with panic machinery or the SDK's
+ * frames. Inlined functions lose their crate, so file paths are checked too. Linear.
  */
 
 export interface RustFrame {
@@ -16,7 +15,7 @@ const MACHINERY_FILE =
 const LIBRARY = /^(?:std|core|alloc)::/;
 const LIBRARY_FILE = /(?:^|[\\/])library[\\/](?:std|core|alloc)[\\/]src[\\/]/;
 
-/** `<sentry_panic::PanicIntegration as …>::setup`, `<&dyn core::ops::Fn>` */
+/** `<sentry_panic::PanicIntegration as …>::setup`, `<&dyn core::ops::Fn>`. */
 const plain = (name: string | null): string => (name ?? '').slice(0, 200).replace(/^[<&*\s]+(?:dyn |mut )?/, '');
 
 const isMachinery = ({ function: name, file }: RustFrame): boolean =>
@@ -25,8 +24,8 @@ const isLibrary = ({ function: name, file }: RustFrame): boolean =>
   LIBRARY.test(plain(name)) || (file !== null && LIBRARY_FILE.test(file));
 
 /**
- * How many frames belong to the code that took the trace. Library frames between two of these count too; library frames
- * behind the last one are the origin of the error.
+ * Counts the frames of the code that captured the trace, including library frames in between;
+ * library frames after the last one are the origin.
  * @param frames innermost first
  */
 export function findRustMachinery(frames: readonly RustFrame[]): number {

@@ -1,9 +1,8 @@
 /**
- * Images and functions of operating systems, language runtimes, graphics drivers and crash handlers: a native crash
- * does not come from them (contract 21, amendments). Pure, linear.
+ * Images and functions that are not the origin of a native crash (contract 21, amendments):
+ * systems, runtimes, drivers, crash handlers. Linear.
  */
 
-/** Names of images without their folder and their ending, in small letters. */
 const IMAGES = [
   // Apple.
   'libsystem(?:_[a-z_]{1,40}|\\.b)?',
@@ -32,11 +31,10 @@ const IMAGES = [
 ].join('|');
 const IMAGE = new RegExp(`^(?:${IMAGES})$`);
 const ENDING = /(?:\.(?:dll|dylib|exe|so|drv|sys|oat|odex|apex|framework|tbd|\d{1,6}))+$/;
-/** Folders that hold nothing of an application. */
 const FOLDER =
   /^(?:\/usr\/lib\/(?:system|swift|x86_64-linux-gnu|aarch64-linux-gnu)\/|\/System\/|\/Library\/Apple\/|\/system\/|\/apex\/|\/vendor\/|\/lib(?:32|64)?\/|[a-z]:\\windows\\|\/usr\/lib\/lib(?:system|objc|c\+\+|dispatch|z|sqlite3)[\w.+]{0,40}$)/i;
 
-/** Functions that end a process, raise or pass on an error: what a stripped frame may still be called. */
+/** Functions that terminate a process or raise errors, as stripped frames may name them. */
 const FUNCTION =
   /^_{0,3}(?:abort|abort_message|raise|gsignal|pthread_kill|pthread_start|thread_start|kill|exit|terminate|fatal|assert(?:_fail|_rtn|_func)?|libc_(?:start_main|fatal|message|start_call_main)|cxa_(?:throw|rethrow|bad_cast|pure_virtual|allocate_exception|begin_catch)|objc_(?:exception_(?:throw|rethrow)|terminate|msgSend\w{0,20})|exceptionPreprocess|sigtramp|restore_rt|kernel_rt_sigreturn|stack_chk_fail|chk_fail|forced_unwind|gcc_personality\w{0,8}|gxx_personality\w{0,8}|Unwind_\w{1,40}|demangling_terminate_handler\w{0,12}|RaiseException|RtlRaise\w{1,20}|RtlUserThreadStart|BaseThreadInitThunk|KiUserExceptionDispatch\w{0,4}|CxxThrowException|invalid_parameter\w{0,20}|invoke_watson|UnhandledExceptionFilter|scrt_common_main\w{0,8}|swift_runtime_\w{1,40}|swift_\w{0,20}[fF]atal\w{0,20}|malloc\w{0,20}|free\w{0,12}|operator (?:new|delete)(?:\[\])?|memcpy\w{0,20}|memmove\w{0,20}|memset\w{0,20}|strlen\w{0,20}|start|_start|mach_msg\w{0,24}|syscall|semaphore_wait_trap)(?:\(.{0,200})?$|^std::(?:terminate|__terminate|__throw_\w{1,40}|rethrow_exception|__1::__throw_\w{1,40})\b|^__cxxabiv1::|^(?:google_breakpad|crashpad|sentry)::|^sentry__?\w|^art::|^swift::(?:fatalError|swift_)|^-\[NSException raise\]|^\+\[NSException raise/;
 
@@ -46,7 +44,7 @@ const nameOf = (image: string): string =>
     .toLowerCase()
     .replace(ENDING, '');
 
-/** @param image its path or name */
+/** @param image path or name */
 export function isSystemImage(image: string): boolean {
   const path = image.slice(-1024);
   return FOLDER.test(path) || IMAGE.test(nameOf(path));

@@ -1,7 +1,6 @@
 /**
- * Trigrams: the pieces of three characters (code points) that a text consists of. A text that contains another one has
- * all its trigrams, so an index over trigrams finds the few texts that can contain it, in any language; whether one
- * does is then looked up in the text.
+ * Extracts trigrams (three code points). A text contains all trigrams of any text in it, so their
+ * index finds candidates in any language; matches are then verified.
  */
 export function extractTrigrams(text: string): string[] {
   const points = Array.from(text.toWellFormed());

@@ -1,10 +1,8 @@
 /**
- * Exceptions that only carry another one and say nothing of it (contract 21, amendments): wrappers of reflection, of
- * executors and frameworks, of rendering, and groups of one member. Grouping and titles go by what they wrap. Pure,
- * linear.
+ * Exceptions that only wrap another (contract 21, amendments): reflection, executors, frameworks,
+ * rendering, groups of one. Grouping and titles use the wrapped one. Linear.
  */
 
-/** Last segments of the classes of such wrappers. */
 const CLASSES = new Set([
   // Java, Kotlin and Scala; Spring, Quartz, Hibernate and messaging.
   'InvocationTargetException',
@@ -42,7 +40,7 @@ const CLASSES = new Set([
   'AggregateError',
 ]);
 
-/** Messages that say nothing of what they carry, whatever the class. */
+/** Generic messages of wrappers, for any class. */
 const MESSAGES = [
   /^There was an error (?:during concurrent rendering|while hydrating)/,
   /^Minified React error #(?:42[1236]|520)\b/,
@@ -57,7 +55,7 @@ const MESSAGES = [
 ];
 const LONGEST_MESSAGE = 300;
 
-/** Whether an exception only carries another one. It is no wrapper of its own accord: there must be a cause. */
+/** Returns whether an exception looks like a wrapper; callers must check that it has a cause. */
 export function isWrapper(type: string | null, message: string | null): boolean {
   const last = type?.slice(type.search(/[^.\\:$+]*$/)) ?? '';
   if (CLASSES.has(last) || WHOLE_CLASSES.has(type ?? '')) return true;
@@ -65,10 +63,13 @@ export function isWrapper(type: string | null, message: string | null): boolean 
   return MESSAGES.some((pattern) => pattern.test(start));
 }
 
-/** Classes whose last segment says nothing. */
+/** Wrapper classes whose last segment is ambiguous. */
 const WHOLE_CLASSES = new Set(['ActionView::Template::Error']);
 
-/** Whether an exception only repeats its cause, as `new RuntimeException(cause)` of Java does: `IOException: x`. */
+/**
+ * Returns whether an exception repeats its cause, as Java's `new RuntimeException(cause)` does:
+ * `IOException: x`.
+ */
 export function isRepeatedCause(
   message: string | null,
   cause: { type: string | null; message: string | null },
@@ -79,9 +80,8 @@ export function isRepeatedCause(
 
 export interface InnerError {
   type: string;
-  /** Empty where it has none. */
   message: string;
-  /** Index of the line from which its frames stand; 0 where a language prints them first. */
+  /** Index of the line before its frames; 0 where they are printed first. */
   line: number;
 }
 
@@ -97,13 +97,12 @@ const FIRST_MEMBER = '+---------------- 1 ----------------';
 const MAX_LINE_LENGTH = 65_536;
 const MAX_TRACE_LINES = 2_000;
 
-/** Cheap signs of a trace that names an inner exception. */
 const SIGN = /Caused by: |\[cause\]: |\[errors\]: \[| ---> |\+-{16} 1 -{16}/;
 
 /**
- * The exception that the wrappers of a printed trace carry: the first that is no wrapper itself.
- * @param type of the reported exception; by default the trace's own header
- * @returns null: it is no wrapper, or the trace names nothing inside it
+ * Finds the wrapped exception of a printed trace: the first that is not a wrapper.
+ * @param type reported class; default: the trace's header
+ * @returns null: not a wrapper, or no inner exception
  */
 export function findInnerError(trace: string, type?: string | null, message?: string | null): InnerError | null {
   const text = trace.slice(0, MAX_LINE_LENGTH);
@@ -126,7 +125,6 @@ function chainedInner(lines: readonly string[]): InnerError | null {
   return causes.at(at) ?? null;
 }
 
-/** Whether the reported exception repeats the first cause. */
 function repeats(said: string | null, lines: readonly string[]): boolean {
   const [first] = said === null || said === '' ? [] : causesIn(lines);
   return first !== undefined && isRepeatedCause(said, first);
@@ -141,7 +139,7 @@ const causesIn = (lines: readonly string[]): InnerError[] =>
 function dotnetInner(text: string): InnerError | null {
   let found: InnerError | null = null;
   for (const [, number, type = '', message = ''] of text.matchAll(DOTNET)) {
-    // An aggregate of several says in its message what they are.
+    // The message of an aggregate lists its members.
     if (number !== undefined && number !== '0') return null;
     if (found !== null && !isWrapper(found.type, found.message)) continue;
     if (found === null || number === undefined) found = { type, message: message.trim(), line: 0 };
@@ -149,13 +147,13 @@ function dotnetInner(text: string): InnerError | null {
   return found;
 }
 
-/** The member of a Python group that has one, however deep. */
+/** Finds the member of a Python group with one member, at any depth. */
 function memberIn(lines: readonly string[], text: string): InnerError | null {
   if (/\+-{16} 2 -{16}/.test(text)) return null;
   const start = lines.findLastIndex((line) => line.includes(FIRST_MEMBER));
   const end = lines.findIndex((line, at) => at > start && /^[\s|]*\+-{20,}$/.test(line));
   const inside = lines.slice(start + 1, end < 0 ? undefined : end);
-  // The source of a frame stands further to the right than the exception's own line.
+  // Source lines of a frame are indented further than the exception.
   const bar = Math.min(
     ...inside
       .filter((line) => line.includes('| '))
@@ -173,7 +171,7 @@ const onlyOne = (errors: readonly InnerError[]): InnerError | null =>
 const ERRORS_START = /^\s{0,40}\[errors\]: \[$/;
 const NODE_ERROR = /^( {2,40})\[?([A-Za-z_$][\w.$]{0,200}?)(?:: (.{0,2000}?))?\]?,?(?: \{)?$/;
 
-/** The errors of an AggregateError, as Node prints them. */
+/** Parses the errors of an AggregateError as Node prints them. */
 function errorsIn(lines: readonly string[]): InnerError[] {
   const start = lines.findIndex((line) => ERRORS_START.test(line));
   if (start < 0) return [];
@@ -188,7 +186,7 @@ function errorsIn(lines: readonly string[]): InnerError[] {
 const PYTHON_MEMBER =
   /^\s{2,40}\| ([A-Za-z_][\w.]{0,200}(?:Error|Exception|Group|Exit|Interrupt|Warning|Timeout))(?:: |$)/;
 
-/** The classes of the members of a printed group that has several; none for any other trace. */
+/** Lists the member classes of a printed group with several members; otherwise empty. */
 export function listMemberTypes(trace: string): string[] {
   const text = trace.slice(0, MAX_LINE_LENGTH);
   const isPython = text.includes(FIRST_MEMBER);

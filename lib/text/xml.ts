@@ -1,12 +1,9 @@
-/**
- * Text inside XML: escaped, without the characters that no XML document may hold, and with those that nobody sees made
- * visible, as pages have them. Pure.
- */
+/** Escapes text for XML, drops invalid characters and marks invisible ones. */
 import { markUnseen } from '../unseen.js';
 import { cleanText } from './clean-text.js';
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-/** XML 1.0, production 2: what is neither blank nor printable is no character, escaped or not. */
+/** XML 1.0, production 2: these are invalid even when escaped. */
 // oxlint-disable-next-line no-control-regex
 const NO_CHARACTER = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 

@@ -1,6 +1,6 @@
 /**
- * Writes that an answer does not wait for (`last_used_at`, a session's last sign of life). They are counted, so
- * that a stopping process finishes them. Their failure is logged, because no caller sees it.
+ * Runs writes that responses do not wait for (`last_used_at`, `last_seen_at`). A stopping process
+ * waits for them; failures are logged.
  */
 import { PORT, inject, injectable, type Logger } from '../../kernel/contract.js';
 
@@ -15,7 +15,6 @@ export class Background {
     this.#running.add(running);
   }
 
-  /** Resolves when everything that was started has ended. */
   async waitUntilIdle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }

@@ -1,6 +1,6 @@
 /**
- * What administrators do to tokens, shared by the pages and the command line (contract 10, tokens). Every action is in
- * the audit log before it answers.
+ * Token administration, shared by the pages and the command line (contract 10, tokens). Every
+ * action is recorded in the audit log before the response.
  */
 import { invalid, notFound, unknownProject } from '../../kernel/errors.js';
 import type { Actor } from '../../ports/domain/audit.js';
@@ -9,7 +9,7 @@ import { MONITOR_SOURCE } from '../../ports/domain/watchdog.js';
 import type { Audit } from './audit/audit.js';
 import type { Tokens } from './tokens/tokens.js';
 
-/** With a `source` a `wd_live_` token is made, which may carry `watchdog:ping` and nothing else. */
+/** A `source` creates a `wd_live_` token, which only allows `watchdog:ping`. */
 export type NewMasterToken = Omit<NewToken, 'kind'>;
 
 const MAX_LIFETIME_SECONDS = 100 * 365 * 86_400;
@@ -21,7 +21,10 @@ export class MasterTokens {
     private readonly projects: TokenProjects,
   ) {}
 
-  /** Answers the secret, this once. @throws ServiceError validation_failed, unknown_project */
+  /**
+   * Returns the secret, only this once.
+   * @throws ServiceError validation_failed, unknown_project
+   */
   async create(actor: Actor, input: NewMasterToken): Promise<{ token: string; record: TokenRecord }> {
     const { project = null, source = null, expires_in_seconds = null } = input;
     this.#check(input, source, expires_in_seconds);

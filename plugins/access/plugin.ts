@@ -1,6 +1,6 @@
 /**
- * Accounts, tokens, sessions and the audit log (contract 10). Checks the credential of every request, so its failure
- * stops the boot.
+ * Accounts, tokens, sessions and the audit log (contract 10). It authenticates every request, so
+ * its failure stops the start.
  */
 import joi from 'joi';
 import {
@@ -30,10 +30,8 @@ import { routes } from './routes.js';
 import { createAccountTargets } from './pages/audit-targets.js';
 import { createAccountSearch, createTokenSearch } from './pages/search.js';
 
-/** How long a sub-token or setup token that has ended stays in the lists. */
 const ENDED_RETENTION_MS = 30 * 24 * HOUR_MS;
 
-/** Tidies up; nothing depends on it being on time. */
 async function sweep(services: AccessServices): Promise<void> {
   await services.sessions.sweep();
   await services.login.sweep();
@@ -49,7 +47,7 @@ function getConfiguredName(given: string): string {
   return checked.username;
 }
 
-/** By the rules of every password, so that a bad one stops the start and not the first login. */
+/** Applies the password rules, so that a bad password fails the start, not the first login. */
 function getConfiguredPassword(given: string): string {
   const problem = findPasswordProblem(given, '');
   if (problem !== null) throw new Error(problem);
@@ -105,7 +103,6 @@ export default definePlugin<AccessConfig>({
         { fields: ['source'] },
         { fields: ['expires_at'] },
         { fields: ['revoked_at'] },
-        // The search.
         { fields: ['name'] },
         { fields: ['prefix'] },
       ],

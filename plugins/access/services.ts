@@ -1,4 +1,3 @@
-/** The plugin's services, and what its routes, pages and commands need beside them. */
 import type { PluginContext } from '../../kernel/contract.js';
 import { TOKEN_PROJECTS, TOKEN_PURPOSES } from '../../ports/domain/tokens.js';
 import { CATALOG, RUNTIME } from '../../ports/domain/system.js';
@@ -24,7 +23,7 @@ import { PROCESS_COUNT, Throttle } from './login/throttle.js';
 import { PURPOSES, Tokens } from './tokens/tokens.js';
 import { Totp } from './login/totp.js';
 
-/** A type and not an interface, so that a list of plugins takes it for a plain record. */
+/** A type alias, so that it is assignable to a record in plugin lists. */
 export type AccessConfig = {
   admin_user: string;
   admin_password: string | null;

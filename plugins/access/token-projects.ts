@@ -1,4 +1,3 @@
-/** The providers of projects as one: a token can be bound only to a project that one of them knows. */
 import type { TokenProjects } from '../../ports/domain/tokens.js';
 
 export class KnownProjects implements TokenProjects {

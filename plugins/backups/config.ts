@@ -1,4 +1,4 @@
-/** The section `backups` of the configuration. main.ts reads `path` and `keep` of it, to make the port. */
+/** Configuration section `backups`; main.ts also reads `path` and `keep` to create the port. */
 import joi from 'joi';
 
 export interface BackupsConfig {

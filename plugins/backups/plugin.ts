@@ -1,11 +1,9 @@
-/** Backups that the service makes by itself on the embedded store (contract 95, command line). */
+/** Scheduled backups of the embedded store (contract 95, command line). */
 import { definePlugin } from '../../kernel/contract.js';
 import { backupsConfig, type BackupsConfig } from './config.js';
 import { BackupService } from './service.js';
 
-/** How often it looks whether one is due. */
 const LOOK_MS = 300_000;
-/** For the largest stores. */
 const TIMEOUT_MS = 6 * 3_600_000;
 
 export default definePlugin<BackupsConfig>({

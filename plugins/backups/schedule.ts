@@ -1,21 +1,19 @@
 /**
- * Whether a backup is due, from what lies in the folder: a restart, another machine and a restored store change nothing
- * of it.
+ * Decides from the existing backups whether one is due, so that restarts, moves and restores do not
+ * matter.
  */
 
-/** A process that has just started has other things to do, and one that lives for a moment needs no backup. */
+/** Delay after the start, which is busy; short-lived processes need no backup. */
 const SETTLED_MS = 600_000;
-/** After one that failed. */
 const AGAIN_MS = 3_600_000;
 
 export interface ScheduleState {
-  /** Milliseconds between two; 0: never. */
+  /** Milliseconds between two backups; 0 disables them. */
   everyMs: number;
-  /** Of the process, by the monotonic clock. */
   runningMs: number;
-  /** Since the newest one was made, by the wall clock; null: there is none. */
+  /** Age of the newest backup, by the wall clock; null without one. */
   newestAgeMs: number | null;
-  /** Since the last try of this process failed; null: it did not. */
+  /** Time since this process's last attempt failed, or null. */
   failedAgoMs: number | null;
 }
 
@@ -25,6 +23,5 @@ export function isDue({ everyMs, runningMs, newestAgeMs, failedAgoMs }: Schedule
   return newestAgeMs === null || newestAgeMs >= everyMs;
 }
 
-/** Overdue by so much that somebody has to look. */
 export const isOverdue = ({ everyMs, runningMs, newestAgeMs }: ScheduleState): boolean =>
   everyMs > 0 && runningMs > SETTLED_MS + everyMs && (newestAgeMs === null || newestAgeMs > 2 * everyMs);

@@ -1,4 +1,3 @@
-/** Makes backups when they are due, and says of the newest one what health, `/system` and the metrics show. */
 import { inject, injectable, PORT, token, type Clock, type HealthResult, type Logger } from '../../kernel/contract.js';
 import type { BackupNote, Backups } from '../../ports/store/backups.js';
 import type { BackupsConfig } from './config.js';
@@ -22,7 +21,10 @@ export class BackupService {
     this.#began = clock.monotonic();
   }
 
-  /** Makes one where it is due; the job's work. @throws Error, one sentence, when it could not be made */
+  /**
+   * Makes a backup if one is due.
+   * @throws Error (one sentence) when it fails
+   */
   async tick(signal: AbortSignal): Promise<void> {
     const { backups } = this;
     if (backups.folder === null || !isDue(this.#state(await backups.newest()))) return;
@@ -59,7 +61,6 @@ export class BackupService {
     return { ok: true, ...known, note: state.everyMs === 0 ? `switched off; ${ELSEWHERE}` : ELSEWHERE };
   }
 
-  /** True: the last try succeeded, or none was made yet. */
   ok(): boolean {
     return this.#failed === null;
   }

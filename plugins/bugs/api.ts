@@ -1,4 +1,3 @@
-/** What the plugin offers the others (ports/domain/bugs.ts). */
 import { inject, injectable } from '../../kernel/contract.js';
 import type {
   BugsApi,
@@ -50,7 +49,7 @@ export class Bugs implements BugsApi {
     return Promise.allSettled(counted);
   }
 
-  /** Null: nothing else waits for the report. */
+  /** Returns null when no pending feedback waits for the report. */
   #counted(report: Report, done: Recorded): Promise<void> | null {
     this.deps.reports.recorded(report, done);
     return this.comments.counted(report);
@@ -96,7 +95,6 @@ export class Bugs implements BugsApi {
     return this.known.remove(project, version);
   }
 
-  /** Handles the event of a publish: closes the fixed items when the publishing call was cut off. */
   released(event: DomainEvent<ReleasePublished>): Promise<void> {
     return this.builds.onPublished(event);
   }

@@ -1,39 +1,43 @@
-/** The caller of a service of this plugin: a token, a person, or the service itself. */
 import { requireProject, ServiceError } from '../../kernel/errors.js';
 import type { HttpRequest, Principal } from '../../ports/http.js';
 
 export interface BugCaller {
   /** Token id, or `user:<account id>`. Leases and reports belong to it. */
   id: string;
-  /** The name in the history: a token's name or an account's name. */
   name: string;
-  /** The only project that this caller may touch; null: all. */
+  /** The only project that this caller may access; null for all. */
   project: string | null;
-  /** May work on items, not only report them. */
+  /** May edit items, not only report them. */
   manage: boolean;
   kind: 'token' | 'session' | 'system';
   /** The only agent name that the caller's token may claim under. */
   agent?: string;
-  /** An agent calls a tool (MCP) instead of the route. Text that the agent read may have talked it into the call. */
+  /** The call came through a tool (MCP), so text that the agent read may have triggered it. */
   by_tool?: boolean;
 }
 
-/** Who wrote a comment, by the credential and not by the name: a token may call itself anything. */
+/** Author of a comment, derived from the credential, because a token may choose any name. */
 export type AuthorKind = 'person' | 'agent' | 'integration';
 
-/** Forges, feedback of an application's users and other plugins act as the system. */
+/** Forges, user feedback and other plugins act as the system. */
 export const getAuthorKind = ({ kind }: Pick<BugCaller, 'kind'>): AuthorKind =>
   kind === 'session' ? 'person' : kind === 'token' ? 'agent' : 'integration';
 
 export const SYSTEM_CALLER: BugCaller = { id: 'system', name: 'system', project: null, manage: true, kind: 'system' };
 
-/** @throws ServiceError unauthorized when the caller is not authenticated */
+/**
+ * Returns the caller of a request.
+ * @throws ServiceError unauthorized when the caller is not authenticated
+ */
 export const getRequestCaller = ({ principal, tool }: Pick<HttpRequest, 'principal' | 'tool'>): BugCaller => ({
   ...toBugCaller(principal),
   by_tool: tool !== undefined,
 });
 
-/** @throws ServiceError unauthorized when the caller is not authenticated */
+/**
+ * Converts a principal to a caller.
+ * @throws ServiceError unauthorized when the caller is not authenticated
+ */
 export function toBugCaller(principal: Principal): BugCaller {
   if (principal.kind === 'session') {
     return {
@@ -52,5 +56,8 @@ export function toBugCaller(principal: Principal): BugCaller {
   throw new ServiceError('unauthorized', 'This needs a token.');
 }
 
-/** @throws ServiceError insufficient_scope for another project than the token's own (contract 10, tokens) */
+/**
+ * @throws ServiceError insufficient_scope for a project other than the token's (contract 10,
+ *   tokens)
+ */
 export const checkProjectAccess = (caller: BugCaller, project: string): void => requireProject(caller.project, project);

@@ -1,34 +1,26 @@
-/** The plugin's collections and their indexes. A test lists the hot look-ups and checks each against these. */
 import type { CollectionSpec } from '../../ports/store.js';
 
 export const COLLECTIONS: readonly CollectionSpec[] = [
   {
     name: 'items',
     indexes: [
-      // An item by its ref.
       { fields: ['ref'], unique: true },
-      // The leases of one agent, of which it may have so many.
       { fields: ['claim.slot'], unique: true },
-      // The list as it opens, by creation, by change with the delta query, by hits, by people, by severity.
       { fields: ['last_seen_at'] },
       { fields: ['created_at'] },
       { fields: ['updated_at'] },
       { fields: ['hit_count'] },
       { fields: ['people'] },
       { fields: ['severity_rank'] },
-      // The list of a project as it opens. In another order, and with any other filter: few are read and sorted, of
-      // many the order above meets a page soon.
+      // A project's list in its default order. Other orders and filters match few items or fill a
+      // page from the index above.
       { fields: ['project', 'last_seen_at'] },
-      // The list of a status: those that are open may all be old.
       { fields: ['status', 'last_seen_at'] },
-      // Counts beside the filters of a list, and of the open items of each project: they read nothing but this.
       { fields: ['status', 'project', 'severity_rank', 'type', 'error_level'] },
-      // `action=next`, of all projects and of one.
       { fields: ['queue_key'] },
       { fields: ['project', 'queue_key'] },
     ],
     values: [
-      // Filters of a list.
       'type',
       'environment',
       'error_level',
@@ -43,14 +35,12 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       'push_id',
       'assignee',
       'target_agent',
-      // Items of which work is left: leases that may run out, and markers.
       'claim.expires_at',
       'held.at',
       'blocked.at',
       'relink_at',
       'words_at',
       'outbox_at',
-      // Items that belong to something: a build, a rule, an item, a version, an act of publishing, a pull request.
       'build_key',
       'muted_by_rule_id',
       'duplicate_of',
@@ -69,7 +59,6 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
   { name: 'refs', indexes: [{ fields: ['open_at'] }, { fields: ['expires_at'] }] },
   {
     name: 'occurrences',
-    // The occurrences of an item are found by their ids (`listSlotIds`).
     indexes: [{ fields: ['received_at'] }, { fields: ['late_at'] }],
     compressed: [
       'error_message',
@@ -104,7 +93,6 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
   { name: 'commits', indexes: [], compressed: ['commits'] },
   { name: 'bulks', indexes: [{ fields: ['state', 'beat_at'] }, { fields: ['finished_at'] }] },
   { name: 'waiting', indexes: [{ fields: ['event'] }, { fields: ['project'] }, { fields: ['expires_at'] }] },
-  // By project; the rules in memory are read whole.
   { name: 'rulelists', indexes: [] },
   { name: 'rulerevisions', indexes: [] },
   { name: 'views', indexes: [{ fields: ['owner'] }, { fields: ['shared'] }] },

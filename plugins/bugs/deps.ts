@@ -1,4 +1,6 @@
-/** The dependencies of this plugin's services, bound as one value that a test can replace. */
+/**
+ * The dependencies of this plugin's services, bound as one value so that a test can replace them.
+ */
 import { token } from '../../kernel/contract.js';
 import type { AccountDirectory } from '../../ports/domain/access.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
@@ -41,13 +43,11 @@ import type { ReportMetrics } from './report-metrics.js';
 export interface BugsConfig {
   hour_high: number;
   hour_critical: number;
-  /** How far behind now a delta query's `server_time` stays (contract 00, lists). */
+  /** How far a delta query's `server_time` lags behind now (contract 00, lists). */
   delta_margin_seconds: number;
-  /** Lifetime of the token in a request for an agent. */
   agent_token_seconds: number;
-  /** Most live leases of one credential and agent. */
   max_claims: number;
-  /** Ended items that were not seen for this time are deleted; null: never. */
+  /** Days after which ended items without new occurrences are deleted; null for never. */
   retention_days: number | null;
 }
 
@@ -70,35 +70,32 @@ export interface BugDeps {
   views: Collection<SavedViewDoc>;
   bulks: Collection<BulkRunDoc>;
   waiting: Collection<WaitingDoc>;
-  /** The grouping rules of each project. */
   ruleLists: Collection<RuleListDoc>;
   ruleRevisions: Collection<RuleRevisionDoc>;
-  /** Transactions over these collections, by their names in the manifest; null where the store has none. */
+  /**
+   * Transactions over these collections, keyed by their names in the manifest; null if the store
+   * has none.
+   */
   transact: Transact | null;
   clock: Clock;
   ids: Ids;
   log: Logger;
   config: BugsConfig;
-  /** `limits.new_groups_per_hour`; 0: no limit. */
+  /** `limits.new_groups_per_hour`; 0 for no limit. */
   new_groups_per_hour: number;
-  /** Processes that share the limit, this one included. */
   peers: () => number;
-  /** The section `grouping` of the configuration. */
   grouping: GroupingSettings;
   projects: ProjectDirectory;
   accounts: AccountDirectory;
   liveTokens: LiveTokens;
   builds: Collection<BuildDoc>;
   commits: Collection<CommitsDoc>;
-  /** Filters that mute occurrences. */
   filters: () => readonly ReportFilter[];
-  /** Sources of news about pull requests. */
   pullRequests: () => readonly PullRequests[];
-  /** Called at once when a fault of a version begins to count. */
   faultWatchers: () => readonly VersionFaultWatcher[];
-  /** Key of the hashes of senders' addresses. */
+  /** HMAC key for addresses of senders. */
   senderKey: Buffer;
-  /** Key of the hashes of people. */
+  /** Key for the hashes of affected people. */
   peopleKey: Buffer;
   /** Undefined while no plugin provides an audit log. */
   audit: () => AuditLog | undefined;
@@ -107,7 +104,6 @@ export interface BugDeps {
     data: object,
     options: { id: string; timestamp: string; project_slug: string },
   ) => Promise<boolean>;
-  /** A number 0 ≤ x < 1. */
   random: () => number;
   reports: ReportMetrics;
 }

@@ -1,4 +1,3 @@
-/** The error codes of the bug tracker (contract 20, leases). */
 import { refusals, type Catalogue } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
 
@@ -38,6 +37,6 @@ export const ERRORS = {
 
 export const refusal = refusals(ERRORS);
 
-/** @param field path in the body of the reason that is missing */
+/** @param field path in the body of the missing reason */
 export const createReasonRequiredError = (message: string, field = 'reason'): ServiceError =>
   new ServiceError('reason_required', message, { fields: { [field]: 'is required' } });

@@ -1,4 +1,3 @@
-/** The plugin's background work: the runs of its jobs, its start and its end. */
 import { inject, injectable } from '../../kernel/contract.js';
 import { AHEAD_MS } from '../../lib/clock-skew.js';
 import { isoOf } from '../../lib/time.js';
@@ -19,7 +18,7 @@ import { Words } from './store/words.js';
 import { Removal } from './editing/removal.js';
 import { Reviews } from './editing/reviews.js';
 
-/** Finishes work that a crash left half done; each service finishes its own. */
+/** Completes work that a crash left unfinished; each service completes its own. */
 @injectable()
 export class Repairs {
   constructor(
@@ -33,12 +32,13 @@ export class Repairs {
     @inject(SplitHandover) private readonly splits: SplitHandover,
   ) {}
 
-  /** Tells events that a crash or a failed listener left behind. */
   async tell(signal?: AbortSignal): Promise<void> {
     await this.outbox.reconcile(signal);
   }
 
-  /** Finishes references, merges, splits, deletions and links, and feedback whose event came since. */
+  /**
+   * Completes references, merges, splits, deletions, links, and feedback whose event has arrived.
+   */
   async finish(signal?: AbortSignal): Promise<void> {
     await this.refs.tidy();
     await this.refs.reconcile();
@@ -50,19 +50,17 @@ export class Repairs {
     await this.blocking.reconcile(signal);
   }
 
-  /** Removes what is past its time: references, markers of deletions, feedback whose event never came. */
+  /** Deletes expired references, deletion markers and unmatched feedback. */
   async forget(signal?: AbortSignal): Promise<void> {
     await this.refs.forget(signal);
     await this.removal.forget(signal);
     await this.waiting.forget(signal);
   }
 
-  /** Deletes items whose retention is over. */
   async retain(days: number, signal?: AbortSignal): Promise<void> {
     await this.removal.retain(days, signal);
   }
 
-  /** Waits for work that answered calls still do behind their answers. */
   async drain(): Promise<void> {
     await this.refs.drain();
     await this.outbox.drain();
@@ -81,18 +79,16 @@ export class BugsJobs {
     @inject(Words) private readonly words: Words,
   ) {}
 
-  /** At the start: finishes all work that a crash left half done. */
   async reconcile(signal?: AbortSignal): Promise<void> {
     await this.tell(signal);
     await this.finish(signal);
   }
 
-  /** Every 30 s, and at the start: events come soon after a crash. */
+  /** Runs every 30 s and at startup. */
   tell(signal?: AbortSignal): Promise<void> {
     return this.repairs.tell(signal);
   }
 
-  /** Every 30 s. */
   async finish(signal?: AbortSignal): Promise<void> {
     await this.repairs.finish(signal);
     await this.words.reconcile(signal);
@@ -100,8 +96,8 @@ export class BugsJobs {
   }
 
   /**
-   * Every 30 s: ends expired leases, closes items whose release is published, emits alarms that a crash prevented, and
-   * puts right what a clock that was ahead has left.
+   * Runs every 30 s: expires leases, closes items whose release is published, emits alarms that a
+   * crash prevented, and corrects data written while the clock ran ahead.
    */
   async sweep(): Promise<void> {
     await this.#seenByNow();
@@ -110,7 +106,10 @@ export class BugsJobs {
     await this.alarms.reconcile();
   }
 
-  /** Hourly: deletes what is past its time, payloads older than 30 days, and items whose retention is over. */
+  /**
+   * Runs hourly: deletes expired data, payloads older than 30 days, and items past their retention
+   * period.
+   */
   async forget(signal?: AbortSignal): Promise<void> {
     await this.repairs.forget(signal);
     const before = isoOf(this.deps.clock.now() - WINDOW_MS);
@@ -120,7 +119,10 @@ export class BugsJobs {
     if (days !== null) await this.repairs.retain(days, signal);
   }
 
-  /** No item was seen later than now: a clock that was ahead is put back, and `last_seen_at` does not go back. */
+  /**
+   * Limits `last_seen_at` to now after the clock ran ahead, because this field never decreases
+   * otherwise.
+   */
   async #seenByNow(): Promise<void> {
     const { items, clock } = this.deps;
     const ahead = { last_seen_at: { gt: isoOf(clock.now() + AHEAD_MS) } };
@@ -129,7 +131,7 @@ export class BugsJobs {
     await items.changeMany(ahead, { set: { last_seen_at: now }, max: { updated_at: now } });
   }
 
-  /** Before the store closes: finishes the background work of answered calls. */
+  /** Finishes background work before the store closes. */
   async stop(): Promise<void> {
     await this.expiry.drain();
     await this.repairs.drain();

@@ -1,6 +1,6 @@
 /**
- * Bug tracker and agent workflow (contract 20), and the store of error groups (contract 21): one collection of items,
- * one way in. The error stream reaches it through `bugs.api`.
+ * Bug tracker and agent workflow (contract 20), and the store of error groups (contract 21). The
+ * error stream uses it through `bugs.api`.
  */
 import joi from 'joi';
 import { definePlugin, extend, listen, perPlugin } from '../../kernel/contract.js';
@@ -244,8 +244,8 @@ export default definePlugin<BugsConfig>({
       }),
       panels: panels(board, numbers, deps.projects),
       jobs: [
-        // What a dead process left waits for the job, and for its lock where the process died in a run: together less
-        // than a minute.
+        // After a crash, pending events wait for the job and possibly for its lock: less than a
+        // minute in total.
         { name: 'outbox', everyMs: 30_000, timeoutMs: 15_000, run: ({ signal }) => jobs.tell(signal) },
         {
           name: 'reconcile',

@@ -1,4 +1,3 @@
-/** Reports for `GET /metrics`: their outcomes, by any way in, and the groups they made. */
 import type { Recorded, Report } from '../../ports/domain/bugs.js';
 import type { Counter, Metrics } from '../../ports/metrics.js';
 
@@ -29,7 +28,6 @@ export class ReportMetrics {
     if (done.created) this.#groups.inc({ type });
   }
 
-  /** Counts a call that was answered with an error, before or after it was read. */
   refused(source: Report['source']): void {
     this.#reports.inc({ source, outcome: 'refused' });
   }

@@ -1,4 +1,3 @@
-/** The plugin's services that its routes, pages and jobs use; their own dependencies follow from their constructors. */
 import type { Instances, PluginContext } from '../../kernel/contract.js';
 import { Bugs } from './api.js';
 import { BugsJobs } from './jobs.js';
@@ -77,7 +76,6 @@ const SERVICES = {
 
 export type BugServices = Instances<typeof SERVICES>;
 
-/** @param scope the plugin's own container */
 export function buildServices(scope: Pick<PluginContext, 'bind' | 'services'>, deps: BugDeps): BugServices {
   scope.bind(DEPS, deps);
   return scope.services(SERVICES);

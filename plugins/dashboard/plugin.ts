@@ -1,6 +1,6 @@
 /**
- * The first page (contract 80). The dashboard knows no domain: what needs a person and how things go are panels that
- * other plugins contribute; the adapter loads them and hands their markup over.
+ * The dashboard (contract 80). Its panels come from other plugins; the HTTP adapter loads them and
+ * passes their markup.
  */
 import { definePlugin, View, type PageSpec } from '../../kernel/contract.js';
 import { AUDIT } from '../../ports/domain/audit.js';
@@ -10,7 +10,6 @@ import { Checklist } from './first-steps/checklist.js';
 import { ofProject, StepPages } from './first-steps/pages.js';
 import { themePage } from './theme.js';
 
-/** What the panels and the first steps are made of. */
 const LIVE_TOPICS = 'bugs monitors webhooks releases';
 
 const dashboardPage = (steps: StepPages): PageSpec => ({
@@ -48,7 +47,7 @@ export default definePlugin({
     );
     const steps = new StepPages({
       checklist,
-      // Read when it is used: with a free port it is known only once the server listens.
+      // Read on use, because with port 0 it is known only after the server listens.
       baseUrl: () => ctx.app.base_url,
       project: async (wanted) => (await ctx.extensions(STEP_PROJECT)[0]?.slug(wanted)) ?? null,
       tokens: () => ctx.find(TOKENS),

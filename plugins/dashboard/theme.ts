@@ -1,4 +1,4 @@
-/** POST /theme: light, dark, or as the system has it; kept in a cookie, so that it works without scripts. */
+/** POST /theme: light, dark or system, stored in a cookie so that it works without scripts. */
 import joi from 'joi';
 import { Redirect, type PageSpec } from '../../kernel/contract.js';
 import { invalid } from '../../kernel/errors.js';
@@ -9,7 +9,7 @@ const form = joi
   .object({ theme: joi.string().valid('light', 'dark', 'auto').required(), back: joi.string().allow('').default('/') })
   .unknown();
 
-/** A path of this service, else the dashboard: a form must never lead to another host (`//x`, `/\x`). */
+/** Returns a path of this service, else the dashboard, to prevent open redirects (`//x`, `/\x`). */
 export function localPath(back: string): string {
   return /^\/(?![/\\])[^\s\\]*$/.test(back) && back.length <= 2000 ? back : '/';
 }

@@ -1,6 +1,6 @@
 /**
- * What became of the last request of an item: who was asked, when the agent last called, what it says it has used. The
- * item's history is what counts; this is for its page.
+ * Progress of an item's last agent request, for its page: requested agent, last call, reported
+ * usage. The item's history is authoritative.
  */
 import { collection, inject, injectable, PORT } from '../../kernel/contract.js';
 import { TOKENS, type TokenIssuer } from '../../ports/domain/tokens.js';
@@ -13,10 +13,9 @@ export interface AgentRun extends Doc {
   project: string;
   agent: string;
   requested_at: string;
-  /** Of the latest attempt; absent until a receiver was sent one. */
+  /** Token of the latest attempt; missing until a receiver got one. */
   token_id?: string;
   token_expires_at?: string;
-  /** Tokens of a language model, in all, as the agent says. */
   tokens_used?: number;
   note?: string;
   told_at?: string;
@@ -44,7 +43,6 @@ export class AgentRuns {
     @inject(PORT.clock) private readonly clock: Clock,
   ) {}
 
-  /** A new request: what the agent before it told is over. */
   async begun(item: string, project: string, agent: string): Promise<void> {
     const now = this.clock.iso();
     const set = { project, agent, requested_at: now, changed_at: now };
@@ -52,7 +50,10 @@ export class AgentRuns {
     await this.rows.change({ id: item }, { set, unset }, { upsert: true });
   }
 
-  /** A token was sent to a receiver. @param requested_at of the event, for a run that a crash kept from being noted */
+  /**
+   * Records that a token was sent to a receiver.
+   * @param requested_at of the event, for a run that was not stored because of a crash
+   */
   async sent(run: Pick<AgentRun, 'id' | 'project' | 'agent' | 'requested_at'>, token: Sent): Promise<void> {
     const { id, ...rest } = run;
     const known = await this.rows.get(id);
@@ -61,7 +62,6 @@ export class AgentRuns {
     await this.rows.change({ id }, { set }, { upsert: true });
   }
 
-  /** What the agent says of itself. */
   async told(item: string, project: string, told: AgentProgress, agent: string): Promise<void> {
     const now = this.clock.iso();
     const known = await this.rows.get(item);

@@ -1,6 +1,6 @@
 /**
- * How long the token of a request lasts (contract 10, amendments): until its webhook, its project or its item is
- * gone, the webhook gets the event no more, or the item is decided or came back since. An archived project pauses it.
+ * Lifetime of a request's token (contract 10, amendments): until its webhook, project or item is
+ * deleted, the webhook no longer receives the event, or the item is decided or was reopened.
  */
 import { inject, injectable, token } from '../../kernel/contract.js';
 import { AGENT_REQUESTED } from '../../ports/domain/agent-requests.js';
@@ -9,18 +9,24 @@ import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js'
 import type { PurposeState, TokenPurpose, TokenPurposes } from '../../ports/domain/tokens.js';
 import type { WebhookReceivers } from '../../ports/domain/webhooks.js';
 
-/** Undefined while the webhooks plugin is off: then no token works. */
+/** Undefined while the webhooks plugin is disabled: then no token is valid. */
 export const RECEIVERS = token<() => WebhookReceivers | undefined>('dispatch.receivers');
 
 const KIND = AGENT_REQUESTED.event;
-/** A resolved item may still be corrected by its agent, until it closes (contract 20, transitions). */
+/**
+ * A resolved item may still be corrected by its agent, until it is closed (contract 20,
+ * transitions).
+ */
 const DECIDED: ReadonlySet<string> = new Set(['closed', 'wont_fix', 'duplicate']);
 
 interface RequestPurpose extends TokenPurpose {
   webhook: string;
   item: string;
   project: string;
-  /** `regression_count` of the item: it rises when a decided item comes back, which is another request. */
+  /**
+   * `regression_count` of the item: it rises when a decided item is reopened, which requires a new
+   * request.
+   */
   cycle: number;
 }
 
@@ -39,7 +45,6 @@ export class AgentTokens implements TokenPurposes {
     return { ...request, kind: KIND, cycle: item?.regression_count ?? -1 };
   }
 
-  /** Whether a request of this project would start anything. */
   async hasReceiver(project: string): Promise<boolean> {
     return (await this.receivers()?.hasReceiver(KIND, project)) === true;
   }

@@ -1,4 +1,3 @@
-/** The error codes of requests for agents (contract 70: `agent.requested`). */
 import { refusals, type Catalogue } from '../../kernel/contract.js';
 
 export const ERRORS = {

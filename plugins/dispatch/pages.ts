@@ -1,4 +1,3 @@
-/** The button of an item that asks for its agent, what its page says of it, and the page of the rules. */
 import joi from 'joi';
 import {
   getFormFields,
@@ -49,7 +48,7 @@ export const facts = (runs: AgentRuns): ItemFacts => ({
   },
 });
 
-/** Moves with every word and every call of the agent that an item was given to. */
+/** Changes with every progress report and call of the item's agent. */
 export const topic = (runs: AgentRuns): LiveTopic => ({
   name: TOPIC,
   mark: async (id) => JSON.stringify(await runs.of(id)),

@@ -1,6 +1,6 @@
 /**
- * Dispatch (contract 70: `agent.requested`): an item asks for its agent, by a person, a program or a rule, and a
- * webhook starts it. Nothing else depends on this folder.
+ * Dispatch (contract 70: `agent.requested`): a user, a program or a rule requests an item's agent,
+ * and a webhook starts it. No other module depends on it.
  */
 import { definePlugin, extend, listen } from '../../kernel/contract.js';
 import { AGENT_SETTINGS } from '../../ports/domain/agent-requests.js';

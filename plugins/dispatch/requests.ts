@@ -1,4 +1,3 @@
-/** Asking for the agent of an item, and what a receiver of the event gets for it (contract 70: `agent.requested`). */
 import { inject, injectable, PORT, type AppSettings, type Principal } from '../../kernel/contract.js';
 import { notFound, ServiceError } from '../../kernel/errors.js';
 import {
@@ -20,9 +19,11 @@ import { RequestRules } from './rules.js';
 import { AgentTokens } from './agent-tokens.js';
 import { AgentRuns, type RunView, type AgentProgress } from './agent-runs.js';
 
-/** Of an item that names none. */
 const ANY_AGENT = 'agent';
-/** What a rule meets that is no fault: an agent works on the item, or it is decided or gone. */
+/**
+ * Expected errors of rule requests: an agent already works on the item, or the item is decided, on
+ * hold or gone.
+ */
 const PASSED: ReadonlySet<string> = new Set(['already_claimed', 'invalid_transition', 'not_found', 'on_hold']);
 
 @injectable()
@@ -41,7 +42,6 @@ export class Requests implements AttemptData {
     @inject(PORT.app) private readonly app: Pick<AppSettings, 'base_url'>,
   ) {}
 
-  /** The item, for a caller who may know of it. @throws ServiceError not_found */
   async need(principal: Principal, name: string): Promise<Item> {
     const item = await this.items.get(name);
     const own = getBoundProject(principal);
@@ -49,7 +49,10 @@ export class Requests implements AttemptData {
     return item;
   }
 
-  /** @throws ServiceError not_found, already_claimed, on_hold, no_agent, invalid_transition, validation_failed */
+  /**
+   * @throws ServiceError not_found, already_claimed, on_hold, no_agent, invalid_transition,
+   *   validation_failed
+   */
   async ask(
     principal: Principal,
     name: string,
@@ -62,7 +65,7 @@ export class Requests implements AttemptData {
     return { item: await this.need(principal, item.id), request: await this.runs.of(item.id) };
   }
 
-  /** Each rule asks once in each cycle of the item; of rules that name one agent the first asks. */
+  /** Each rule requests once per cycle of the item; of rules with the same agent only the first. */
   async byRules({ data }: DomainEvent<BugEvent>): Promise<void> {
     const rules = await this.rules.current();
     const item = rules.some(({ enabled }) => enabled) ? await this.items.get(data.id) : null;
@@ -84,7 +87,6 @@ export class Requests implements AttemptData {
     if (await this.items.requestAgent(item.id, request)) await this.runs.begun(item.id, item.project, request.agent);
   }
 
-  /** @throws ServiceError no_agent */
   async #checkReceiver(project: string): Promise<void> {
     if (await this.purposes.hasReceiver(project)) return;
     const settings_url = `${this.#baseUrl}/webhooks/new`;
@@ -110,7 +112,7 @@ export class Requests implements AttemptData {
     return this.runs.of((await this.need(principal, name)).id);
   }
 
-  /** A token of its own for each attempt: an attempt that comes late brings one that still works. */
+  /** Each attempt gets its own token, so that a late attempt has a valid one. */
   async made(event: DomainEvent, webhook: string): ReturnType<AttemptData['made']> {
     const { id, ref, agent } = event.data as AgentRequested;
     const project = event.project_slug ?? '';

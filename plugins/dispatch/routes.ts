@@ -1,4 +1,3 @@
-/** Asking for agents, and the rules that ask (contract 70: `agent.requested`). */
 import joi from 'joi';
 import { created, deleted, named, whole, type RouteSpec } from '../../kernel/contract.js';
 import { getCallerName } from './caller.js';

@@ -1,14 +1,12 @@
-/** A rule that asks for an agent: the stored document, what fits it, what is shown of it (contract 70). Pure. */
 import joi from 'joi';
 import { named, whole, type Doc } from '../../kernel/contract.js';
 import type { Item, Severity } from '../../ports/domain/bugs.js';
 
 export interface RequestRule extends Doc {
-  /** Null: every project. */
   project: string | null;
-  /** At least this grave; null: any. */
+  /** Minimum severity; null: any. */
   severity: Severity | null;
-  /** A tag that the item has; null: any. */
+  /** Required tag; null: any. */
   tag: string | null;
   agent: string;
   enabled: boolean;
@@ -33,7 +31,6 @@ export function matchesRequestRule(rule: RequestRule, item: Pick<Item, 'project'
   return rule.tag === null || item.tags.includes(rule.tag);
 }
 
-/** As history names it: `critical of shop tagged checkout`. */
 export function formatRuleName({ project, severity, tag }: RequestRule): string {
   const grave = severity === null ? 'all items' : severity === 'critical' ? 'critical' : `${severity} or graver`;
   return [grave, project === null ? '' : `of ${project}`, tag === null ? '' : `tagged ${tag}`]

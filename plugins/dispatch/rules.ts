@@ -1,4 +1,3 @@
-/** The rules that ask for agents: kept, changed, and asked of every new item. */
 import { collection, inject, injectable, PORT, type Principal } from '../../kernel/contract.js';
 import { conflict, owned, requireProject, unknownProject } from '../../kernel/errors.js';
 import { AUDIT, type AuditLog } from '../../ports/domain/audit.js';
@@ -9,9 +8,8 @@ import type { Collection } from '../../ports/store.js';
 import { getBoundProject } from './caller.js';
 import type { RequestRule, RuleFields } from './rule.js';
 
-/** All of them are kept in memory. */
 const MAX_REQUEST_RULES = 100;
-/** How long the rules that are at hand hold: what another process wrote counts after it at the latest. */
+/** Cache lifetime: changes of other processes apply after this time at the latest. */
 export const FRESH_MS = 5_000;
 
 @injectable()
@@ -26,14 +24,13 @@ export class RequestRules {
     @inject(PORT.ids) private readonly ids: Ids,
   ) {}
 
-  /** The oldest first; a token that is bound to a project sees that project's alone. */
+  /** Returns the rules, oldest first; a token of one project sees that project's only. */
   async list(principal: Principal | null): Promise<RequestRule[]> {
     const own = principal === null ? null : getBoundProject(principal);
     const filter = own === null ? {} : { project: own };
     return (await this.rows.find({ filter, sort: [['id', 'asc']], limit: MAX_REQUEST_RULES })).items;
   }
 
-  /** All of them, for each new item: asked of the store every five seconds at most. */
   current(): Promise<RequestRule[]> {
     const now = this.clock.monotonic();
     if (this.#atHand === null || now - this.#atHand.at >= FRESH_MS) {
@@ -60,7 +57,10 @@ export class RequestRules {
     return rule;
   }
 
-  /** Only what is given changes. @throws ServiceError not_found, insufficient_scope, unknown_project */
+  /**
+   * Changes only the given fields.
+   * @throws ServiceError not_found, insufficient_scope, unknown_project
+   */
   async change(principal: Principal, id: string, fields: RuleFields): Promise<RequestRule> {
     const before = await this.#need(principal, id);
     const project =
@@ -81,7 +81,7 @@ export class RequestRules {
     await this.audit.record(principal, 'request_rule.deleted', id, { agent });
   }
 
-  /** With its project (`ProjectBelongings`). */
+  /** Deletes the rules of a deleted project (`ProjectBelongings`). */
   async clear(project: string): Promise<void> {
     await this.rows.remove({ project });
     this.#atHand = null;

@@ -1,4 +1,3 @@
-/** The answer to a report (contract 21, answer). */
 import joi from 'joi';
 import { named } from '../../kernel/contract.js';
 import type { Recorded } from '../../ports/domain/bugs.js';
@@ -25,7 +24,7 @@ export function toErrorAnswer(done: Recorded, truncated: string[]): ErrorAnswer 
   };
 }
 
-/** The fields that a public key may see: no text that others wrote, and no state (contract 21, intake). */
+/** Fields visible to public keys: no text of others and no state (contract 21, intake). */
 export const toPublicAnswer = (done: Recorded, truncated: string[]): PublicAnswer => ({
   id: done.id,
   ref: done.ref,
@@ -40,7 +39,6 @@ export const toPublicAnswer = (done: Recorded, truncated: string[]): PublicAnswe
 const severity = named('Severity', joi.string().valid('critical', 'high', 'medium', 'low'));
 const count = joi.number().integer().min(0);
 
-/** In the answer to every report. */
 const always = {
   id: joi.string(),
   ref: joi.string().description('`<project>-<n>`'),
@@ -91,8 +89,8 @@ const results = joi
   .description('Of a list of reports alone: in its order, each the answer of a single one or `{error}`');
 
 /**
- * A single report gets its own answer, a list gets `results`. They are one type, because clients made from the
- * description have trouble with a union; which fields are there is said by a condition, which those clients pass over.
+ * A single report gets its own response, a list gets `results`. They are one type with a condition,
+ * because generated clients handle unions poorly and ignore conditions.
  */
 const reported = named(
   'ErrorReported',

@@ -1,6 +1,6 @@
 /**
- * Crash reports of Apple's systems since iOS 15 and macOS 12 (`.ips`): a line of JSON, then a document of JSON. They
- * are written as the text reports of before, which people read and grouping knows. Pure, capped.
+ * Converts Apple crash reports since iOS 15 and macOS 12 (`.ips`: a JSON line, then a JSON
+ * document) to the older text format, which grouping understands. Size-limited.
  */
 const MAX_FRAMES = 200;
 const MAX_THREADS = 100;
@@ -22,7 +22,9 @@ const text = (value: unknown): string | null =>
 const whole = (value: unknown): number | null =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 
-/** The document of an `.ips` report, with or without its first line; null for any other text. */
+/**
+ * Returns the document of an `.ips` report, with or without its first line; null for other text.
+ */
 function documentIn(report: string): Loose | null {
   if (!report.trimStart().startsWith('{') || !report.includes('"usedImages"')) return null;
   const start = report.trimStart();
@@ -32,13 +34,11 @@ function documentIn(report: string): Loose | null {
       const found = object(JSON.parse(candidate));
       if (found !== null && Array.isArray(found['usedImages'])) return found;
     } catch {
-      // The other form.
     }
   }
   return null;
 }
 
-/** The report as text; a text of another kind as it is. */
 export function formatCrashReport(report: string): string {
   const found = documentIn(report);
   if (found === null) return report;

@@ -1,11 +1,13 @@
-/** The body that reports one error (contract 21, intake). Limits that cut a field are not checked here. */
+/**
+ * Body of an error report (contract 21, intake). Limits that truncate a field are not validated
+ * here.
+ */
 import joi from 'joi';
 import { named, stated, unlisted } from '../../kernel/contract.js';
 import type { ErrorLevel } from '../../ports/domain/bugs.js';
 import type { Json } from '../../ports/store.js';
 import { moment } from './moment.js';
 
-/** Elements of an array intake. */
 export const MAX_REPORTS = 100;
 /** Fits an integer column and a JSON number. */
 const MAX_LINE = 2_147_483_647;
@@ -115,9 +117,9 @@ const list = joi
   .description('Each as a single report');
 
 /**
- * One report, or a list of them. The elements of a list are checked later, one by one (`parseElement`), so that a bad
- * element does not fail the others. openapi.json has the single report: no client in Go or Java has a type for both.
- * The condition separates objects from lists, so each form gets its own errors.
+ * One report, or a list whose elements are validated individually (`parseElement`). openapi.json
+ * has the single report only, because Go and Java clients have no type for both. The condition
+ * gives each form its own errors.
  */
 export const intakeBody = joi.alternatives().try(unlisted(list)).conditional(joi.array(), { otherwise: errorBody });
 
@@ -129,7 +131,6 @@ const checked = errorBody.prefs({
   messages: { 'any.only': 'must be one of {{#valids}}', 'string.empty': 'must not be empty' },
 });
 
-/** One element of a list: the body, or its errors by field. */
 export function parseElement(value: unknown): { body: ErrorBody } | { fields: Record<string, string> } {
   const { value: body, error } = checked.validate(value) as { value: ErrorBody; error?: joi.ValidationError };
   if (error === undefined) return { body };

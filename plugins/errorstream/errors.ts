@@ -1,4 +1,3 @@
-/** The error codes of the error stream (contract 21, ignore rules). */
 import { refusals, type Catalogue } from '../../kernel/contract.js';
 
 export const ERRORS = {

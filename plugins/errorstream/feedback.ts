@@ -1,6 +1,6 @@
 /**
- * What users of an application say (contract 21, Beyond the specification: what JavaScript and releases need): a text
- * for the item of their error, or a bug of its own. Pure.
+ * User feedback (contract 21, Beyond the specification: what JavaScript and releases need): a
+ * comment on the item of the error, or a separate bug.
  */
 import { createHash } from 'node:crypto';
 import { getUrgency } from '../../lib/urgency.js';
@@ -12,18 +12,22 @@ import { LIMITS } from './report.js';
 import { titleOf } from '../../lib/text/error-title.js';
 import { versionName } from '../../lib/versions.js';
 
-/** Characters, as many as a comment has. */
 const MAX_TEXT_LENGTH = 16_384;
-/** Feedback meets feedback alone: no public key reaches a bug that somebody filed, whatever words it sends. */
+/**
+ * Feedback is grouped with feedback only, so a public key can never reach a bug that a user filed.
+ */
 const GROUPED_AS = 'user feedback';
 
-/** With who says it and where, so that somebody can answer. */
+/** Includes the sender and the page, so that a reply is possible. */
 export function formatFeedback({ name, email, url, message }: FeedbackReport): string {
   const who = [name, email && `<${email}>`].filter(Boolean).join(' ');
   return cutText([who, url, message].filter(Boolean).join('\n'), MAX_TEXT_LENGTH);
 }
 
-/** The bug, and what its occurrence keeps: a repeated one, or one beyond a key's budget, has no description. */
+/**
+ * Returns the bug and the details of its occurrence. Repeats, or bugs beyond a key's budget, have
+ * no description.
+ */
 export function buildFeedbackReport(
   given: FeedbackReport,
   sender: ErrorSender,
@@ -45,8 +49,8 @@ export function buildFeedbackReport(
     environment,
     app_version: short(given.app_version === null ? null : versionName(given.app_version)),
     client_ref: id,
-    // The same words of the same person are one bug. When its event comes, it is led to that one's item, so feedback
-    // about another event is never counted in it.
+    // Identical feedback is one bug. When its event arrives it joins that item, so the fingerprint
+    // includes the event.
     fingerprint: [GROUPED_AS, event_id ?? '', createHash('sha256').update(description).digest('hex')],
   };
   return {

@@ -1,6 +1,9 @@
-/** The command that reports a first error; every empty page shows it. Pure. */
+/** Command that reports a first error, for empty pages. */
 
-/** @param baseUrl `server.base_url` @param given the project, and the token or the variable that holds it */
+/**
+ * @param baseUrl `server.base_url`
+ * @param given project, and the token or the variable that holds it
+ */
 export function buildFirstErrorCommand(
   baseUrl: string,
   { project, token }: { project: string; token: string } = { project: 'shop', token: '$SVC_TOKEN' },

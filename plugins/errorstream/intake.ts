@@ -1,7 +1,7 @@
 /**
- * Passes reports to the bug tracker: one, or a list (contract 21, intake). A list is read element by element, each in
- * its own turn of the event loop, because cutting a hundred large reports in one turn would block all other requests.
- * It is recorded as a whole, or large ones in parts: what is counted together is also stored in one turn.
+ * Records single reports and lists (contract 21, intake). List elements are read in separate turns
+ * of the event loop, because truncating many large reports would block other requests. Large lists
+ * are recorded in parts.
  */
 import { inject, injectable, PORT, type Clock, type Logger } from '../../kernel/contract.js';
 import { requireProject, ServiceError } from '../../kernel/errors.js';
@@ -23,14 +23,12 @@ import { MinifiedTraces } from './minified.js';
 import { toErrorReport } from './report.js';
 import { yieldToEventLoop } from '../../lib/process/event-loop.js';
 
-/** What a part of a list weighs at the most, about as many characters. */
 const PART = 400_000;
-/** What may be large, and whose size is not looked at: a context is a few characters as a rule, and at most 32,768. */
+/** Assumed sizes of fields that are too expensive to measure. */
 const LARGE = { context: 8_000, breadcrumbs: 16_000 } as const;
 
 export type IntakeAnswer = ErrorAnswer | PublicAnswer;
 
-/** Who sent a request, and where from. */
 export interface TokenCaller {
   principal: TokenPrincipal;
   address: string;
@@ -40,7 +38,6 @@ export interface Failed {
   error: { code: string; message: string; fields?: Record<string, string> };
 }
 
-/** An element that can be recorded. */
 interface ReadElement extends ListedReport {
   truncated: string[];
   sender: ErrorSender;
@@ -57,7 +54,8 @@ export class ErrorReportIntake implements ErrorIntake {
 
   /**
    * Records one report; resolves after the commit.
-   * @throws ServiceError insufficient_scope (another project than the token's), unknown_project, validation_failed
+   * @throws ServiceError insufficient_scope (another project than the token's), unknown_project,
+   *   validation_failed
    */
   async one(body: ErrorBody, caller: TokenCaller): Promise<IntakeAnswer> {
     const sender = senderOf(body, caller);
@@ -65,7 +63,7 @@ export class ErrorReportIntake implements ErrorIntake {
     return this.record(readable === null ? body : await readable, sender);
   }
 
-  /** Adds a comment to the error's item, or else makes a bug (ports/domain/errors.ts). */
+  /** Adds a comment to the error's item, or creates a bug (ports/domain/errors.ts). */
   async feedback(given: FeedbackReport, sender: ErrorSender): Promise<void> {
     const { project, id, event_id } = given;
     const intake_key = sender.intake === true ? sender.id : null;
@@ -77,7 +75,7 @@ export class ErrorReportIntake implements ErrorIntake {
     await this.bugs.record(report, { details });
   }
 
-  /** Every intake ends here (ports/domain/errors.ts). */
+  /** Common end of all intakes (ports/domain/errors.ts). */
   async record(body: ErrorBody | ErrorReport, sender: ErrorSender, stated?: () => ErrorDetails): Promise<IntakeAnswer> {
     const { report, details, truncated } = toErrorReport(body, sender, this.clock.now(), stated);
     return shown(await this.bugs.record(report, { details }), sender, truncated);
@@ -95,8 +93,9 @@ export class ErrorReportIntake implements ErrorIntake {
   }
 
   /**
-   * A failed element is answered with its error and does not stop the others.
-   * @throws the first fault, when every element met a fault of the service: then nothing was recorded
+   * Records a list. A failed element gets its error and does not stop the others.
+   * @throws the first error, when every element failed with a service fault: then nothing was
+   *   recorded
    */
   async many(elements: readonly unknown[], caller: TokenCaller): Promise<(IntakeAnswer | Failed)[]> {
     const results: (IntakeAnswer | Failed)[] = [];
@@ -114,7 +113,7 @@ export class ErrorReportIntake implements ErrorIntake {
     const reading: Promise<ReadElement | Failed>[] = [];
     for (const value of elements) {
       await yieldToEventLoop();
-      // Those that wait for source maps wait side by side. A fault is thrown below, and not before anybody looks.
+      // Elements that wait for source maps run concurrently. Errors are thrown below.
       const one = this.#read(value, caller);
       one.catch(() => undefined);
       reading.push(one);
@@ -170,7 +169,6 @@ const failureOf = ({ code, message, fields }: ServiceError): Failed['error'] => 
   ...(fields && { fields }),
 });
 
-/** @throws ServiceError insufficient_scope (another project than the token's) */
 function senderOf({ project }: ErrorBody, { principal, address }: TokenCaller): ErrorSender {
   requireProject(principal.project, project);
   const { id, name, token_kind } = principal;
@@ -180,7 +178,6 @@ function senderOf({ project }: ErrorBody, { principal, address }: TokenCaller): 
 const shown = (done: Recorded, { intake }: ErrorSender, truncated: string[]): IntakeAnswer =>
   intake === true ? toPublicAnswer(done, truncated) : toErrorAnswer(done, truncated);
 
-/** One part as a rule. */
 function partsOf(elements: readonly unknown[]): unknown[][] {
   const parts: unknown[][] = [];
   let left = 0;

@@ -1,6 +1,6 @@
 /**
- * Rewrites the frames of occurrences whose source maps were not read in time (contract 21, source maps). Every step may
- * be repeated. The rewritten texts are cut like those of a report; the store of the occurrences scrubs them.
+ * Rewrites frames whose source maps were not loaded in time (contract 21, source maps). Every step
+ * is repeatable. Rewritten texts are truncated as in reports; the occurrence store scrubs them.
  */
 import { inject, injectable, token } from '../../kernel/contract.js';
 import { cutText } from '../../lib/text/cut-text.js';
@@ -24,9 +24,7 @@ import { LIMITS } from './report.js';
 import { FIND_REWRITER, RAW, formatSourceLines } from './minified.js';
 import { findFramesOfScripts, replaceFrames, type TextFrame } from './trace-lines.js';
 
-/** Occurrences read at a time: they are large. */
 const BATCH_SIZE = 20;
-/** Frames with source lines, as in a report that is rewritten in time. */
 const MAX_FRAMES_WITH_SOURCE = 6;
 const DEFAULT_DELAY_MS = 30_000;
 
@@ -34,12 +32,11 @@ export const LATE_FRAME_LOG = token<Pick<Logger, 'warn'>>('errorstream.late_fram
 
 type JsonObject = { [key: string]: Json | undefined };
 
-/** A frame of the context that still is the script's. */
+/** Context frame that was not rewritten yet. */
 interface RawFrame extends ScriptFrame {
   kept: JsonObject;
 }
 
-/** Everything of an occurrence that a map may rewrite. */
 interface StoredFrames {
   stack: readonly LateFrame[];
   text: readonly TextFrame[];
@@ -54,7 +51,10 @@ export class LateFrameJob {
     @inject(LATE_FRAME_LOG) private readonly log: Pick<Logger, 'warn'>,
   ) {}
 
-  /** Works until nothing is due. The occurrences of a project whose maps are still late wait for its next attempt. */
+  /**
+   * Runs until nothing is due. Occurrences of a project whose maps are still late wait for their
+   * next attempt.
+   */
   async run(signal: AbortSignal, now: number): Promise<void> {
     const rewriter = this.rewriter();
     if (rewriter === undefined) return;
@@ -74,7 +74,7 @@ export class LateFrameJob {
     }
   }
 
-  /** A damaged occurrence must not keep the others from their turn. */
+  /** Damaged occurrences must not block the others. */
   async #tryRewrite(rewriter: FrameRewriter, occurrence: LateOccurrence): Promise<boolean> {
     try {
       return await this.#rewrite(rewriter, occurrence);
@@ -86,7 +86,6 @@ export class LateFrameJob {
     }
   }
 
-  /** Returns false when its maps are late again. */
   async #rewrite(rewriter: FrameRewriter, occurrence: LateOccurrence): Promise<boolean> {
     const { late, project, stack_trace: trace, context } = occurrence;
     const names = new Map(late.scripts.map(({ shown, file }) => [shown, file]));
@@ -112,7 +111,6 @@ export class LateFrameJob {
   }
 }
 
-/** @param found null: the project has no maps any more */
 function rewrittenBy(
   found: RewrittenFrames | null,
   { stack, text, raw }: StoredFrames,
@@ -155,7 +153,6 @@ function rewrittenBy(
   };
 }
 
-/** Where the application's own frame is in its source; null: it stays where it was. */
 function ownPosition(
   stack: readonly LateFrame[],
   positions: readonly (SourcePosition | null)[],
@@ -193,7 +190,7 @@ function rawFramesIn(context: Json): RawFrame[] {
     if (kept === null || raw === null) return [];
     const { filename: file, lineno: line, colno: column } = raw;
     const isScript = typeof file === 'string' && typeof line === 'number' && typeof column === 'number';
-    // One that was rewritten has the place of its source.
+    // Rewritten frames have the place of their source.
     return isScript && kept['lineno'] === line ? [{ kept, file, line, column }] : [];
   });
 }

@@ -1,7 +1,7 @@
 /**
- * Stack traces of minified scripts in reports of the application's own handler (contract 21, Beyond the specification:
- * what JavaScript and releases need). A text states no debug ids, so its maps are found by version and address. Frames
- * of a known map are rewritten in the text, before the error is grouped; the trace as it came is kept in the context.
+ * Minified stack traces in reports of an application's own handler (contract 21, Beyond the
+ * specification: what JavaScript and releases need). Text has no debug ids, so maps are found by
+ * version and address.
  */
 import { inject, injectable, token } from '../../kernel/contract.js';
 import type { ErrorReport } from '../../ports/domain/errors.js';
@@ -11,20 +11,18 @@ import type { Json } from '../../ports/store.js';
 import type { ErrorBody } from './body.js';
 import { findScriptFrames, replaceFrames, type TextFrame } from './trace-lines.js';
 
-/** Who rewrites frames; undefined where nobody does. */
+/** Frame rewriter; undefined if no plugin provides one. */
 export const FIND_REWRITER = token<() => FrameRewriter | undefined>('errorstream.frames');
 
-/** A report of an application or of a plugin. */
 type TracedBody = ErrorBody & Pick<ErrorReport, 'function' | 'late'>;
 
-/** Characters of the raw trace that are kept. */
 export const RAW = 8_192;
 
 @injectable()
 export class MinifiedTraces {
   constructor(@inject(FIND_REWRITER) private readonly rewriter: () => FrameRewriter | undefined) {}
 
-  /** Null, at once: the report stays as it is. Never rejects. */
+  /** Returns null synchronously when the report stays unchanged. Never rejects. */
   readable<Body extends TracedBody>(body: Body): Promise<Body> | null {
     const trace = body.stack_trace ?? '';
     const rewriter = trace === '' ? undefined : this.rewriter();
@@ -54,7 +52,7 @@ export class MinifiedTraces {
   }
 }
 
-/** A build uploads its maps under its version, or as `shop@1.4.2`. */
+/** Builds upload maps under their version, or as `shop@1.4.2`. */
 function releasesOf({ project, app_version, build, release }: TracedBody): string[] {
   const version = [app_version, build, release].find((text) => typeof text === 'string' && text.trim() !== '');
   if (!version) return [];
@@ -68,7 +66,7 @@ function fieldsOf(
   positions: readonly (SourcePosition | null)[],
 ): Partial<TracedBody> {
   const given = body.file ?? body.file_path ?? null;
-  // The caller's own file decides the group: where it is a script's address, its frame's source takes its place.
+  // The reported file determines the group; a script address is replaced by its source.
   const at = given === null || given === '' ? 0 : frames.findIndex(({ file }) => file === given);
   const shown = positions[at] ?? null;
   const { context } = body;
@@ -80,12 +78,11 @@ function fieldsOf(
       ...(shown !== null && context?.['source'] === undefined && formatSourceLines(shown)),
     },
     ...(shown !== null && { file: shown.file, file_path: null, line: shown.line, line_no: null }),
-    // The function that the reporter states is the minified one.
     ...(shown !== null && body.function && { function: shown.function }),
   };
 }
 
-/** What a later attempt must know, and why the frames are the script's until then. */
+/** Returns the state for a later attempt, and why the frames are not rewritten yet. */
 function lateOf(
   { file, file_path, context }: TracedBody,
   releases: readonly string[],
@@ -103,7 +100,6 @@ function lateOf(
   };
 }
 
-/** Lines of source by their numbers, as the intake of SDKs has them. */
 export function formatSourceLines({ line, source }: SourcePosition): { source?: Json } {
   if (source === null) return {};
   const first = line - source.before.length;

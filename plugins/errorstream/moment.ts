@@ -1,4 +1,4 @@
-/** A moment in a body: RFC 3339 with its offset, of a day that exists (contract 00, names). */
+/** Time in a body: RFC 3339 with offset, on an existing day (contract 00, names). */
 import joi from 'joi';
 import { stated } from '../../kernel/contract.js';
 import { isTimestamp } from '../../lib/time.js';

@@ -1,6 +1,3 @@
-/**
- * /errors: the groups of the error stream with their trend (contract 80), and the dashboard's chart of errors per hour.
- */
 import joi from 'joi';
 import { Reply, View, type HttpRequest, type PageSpec, type PanelSpec } from '../../kernel/contract.js';
 import type { ErrorGroup, ErrorGroupQuery, ErrorGroups } from '../../ports/domain/bugs.js';
@@ -15,7 +12,7 @@ export interface ErrorPageDeps {
   groups: ErrorGroups;
   projects: Pick<ProjectDirectory, 'list'>;
   clock: { iso(): string };
-  /** `app.base_url`; known once the server listens */
+  /** `app.base_url`, available once the server listens. */
   baseUrl: () => string;
 }
 
@@ -30,7 +27,6 @@ const SORTS = [
 ] as const;
 const HOURS = 24;
 
-/** An empty field of the form sets no filter. */
 const nothing = joi.any().valid('').strip();
 const list = (of: joi.StringSchema): joi.ArraySchema => joi.array().items(of, nothing).max(50);
 const word = (...values: readonly string[]): joi.StringSchema =>
@@ -62,7 +58,6 @@ interface Query {
   error_level?: (typeof LEVELS)[number][];
   status?: (typeof STATUSES)[number][];
   regression?: 'true';
-  /** Absent: muted groups are left out. */
   muted?: 'true' | 'any';
   sort?: ErrorGroupQuery['sort'];
   cursor?: string;
@@ -92,7 +87,6 @@ function groupQuery({
   };
 }
 
-/** The query as the address holds it, without the list's cursor. */
 function searchOf({ cursor: _page, ...given }: Query): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(given)) {
@@ -101,7 +95,7 @@ function searchOf({ cursor: _page, ...given }: Query): string {
   return search.toString();
 }
 
-/** A tab keeps the other filters but not the cursor, which belongs to one list. */
+/** A tab keeps the other filters, but not the cursor, which belongs to one list. */
 function tabs(given: Query): object[] {
   const views = [
     { label: 'Active', muted: undefined },
@@ -115,7 +109,6 @@ function tabs(given: Query): object[] {
   });
 }
 
-/** `50 of 2,060 groups`, `37 groups`; without a total `50 groups shown, more follow`. */
 function found(shown: number, total: number | null): string {
   if (total === null) return `${shown} groups shown, more follow`;
   const groups = total === 1 ? '1 group' : `${grouped(total)} groups`;
@@ -123,11 +116,11 @@ function found(shown: number, total: number | null): string {
 }
 
 interface Row extends ErrorGroup, ReturnType<typeof toHeadline> {
-  /** The page that mutes it; null for what cannot be muted, or is. */
+  /** URL of the mute form; null if it cannot be muted or already is. */
   mute: string | null;
 }
 
-/** Adds to the group, which is the page's own: a spread of so many fields costs ten times as much. */
+/** Assigned to the page's own group, because spreading so many fields is expensive. */
 const rowOf = (group: ErrorGroup): Row =>
   Object.assign(group, toHeadline(group.title, group.exception_class), { mute: getIgnoreLink(group) });
 

@@ -1,7 +1,6 @@
 /**
- * The error stream (contract 21): a small intake for an application's global exception handler. Its reports become
- * items of the bug tracker through `bugs.api`. The bug tracker groups, counts and stores them, so that both intakes
- * agree.
+ * Error stream (contract 21): a minimal intake for an application's global exception handler.
+ * `bugs.api` groups, counts and stores its reports, so that both intakes agree.
  */
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
@@ -75,7 +74,7 @@ export default definePlugin({
       extensions: [
         extend(REPORT_FILTERS, rules.book),
         extend(PROJECT_BELONGINGS, {
-          // It has no items, so its rules mute none.
+          // The project has no items, so its rules mute none.
           clear: async (project) => {
             if ((await ctx.collection<IgnoreRule>('rules').remove({ project })) > 0) await rules.book.changed();
           },

@@ -1,4 +1,3 @@
-/** Turns a validated body into a report for the bug tracker, cut to its limits (contract 21, intake). Pure. */
 import { invalid } from '../../kernel/errors.js';
 import { getJsonSize } from '../../lib/json/json-size.js';
 import { correctSenderTime } from '../../lib/clocks/sender-clock.js';
@@ -16,7 +15,6 @@ import { versionName } from '../../lib/versions.js';
 import { toReadableClass } from '../../lib/text/generated-names.js';
 import { findInnerError, isWrapper, listMemberTypes } from '../../lib/text/wrapped-errors.js';
 
-/** Characters, elements. */
 export const LIMITS = {
   error_message: 8192,
   exception_class: 200,
@@ -32,21 +30,19 @@ export const LIMITS = {
   fingerprint_element: 1024,
 } as const;
 
-/** Frames, and characters of JSON, that are stored for a later attempt to rewrite them. */
 const MAX_LATE_FRAMES = 20;
 const MAX_LATE_SIZE = 16_384;
 
-/** Null when it is too large: the frames then stay as they came. */
+/** Returns null when it is too large: the frames then stay unchanged. */
 function boundLate(late: LateFrames): LateFrames | null {
   const bounded = { ...late, stack: late.stack.slice(0, MAX_LATE_FRAMES) };
   return getJsonSize(bounded as unknown as Json, MAX_LATE_SIZE) <= MAX_LATE_SIZE ? bounded : null;
 }
 
-/** Cuts fields, and remembers the names of those that were cut, as the caller used them. */
 class Cutter {
   readonly cut: string[] = [];
 
-  /** Blank text counts as absent. */
+  /** Blank text counts as missing. */
   text(name: string, value: string | null | undefined, limit: number, by = cutText): string | null {
     if (value === null || value === undefined || value === '' || value.trim() === '') return null;
     return this.#noted(name, value, by(value, limit));
@@ -74,7 +70,6 @@ class Cutter {
   }
 }
 
-/** The first of several fields that holds text, with its name. */
 function aliased(body: ErrorBody, ...names: readonly (keyof ErrorBody)[]): [name: string, value: string | null] {
   for (const name of names) {
     const value = body[name];
@@ -86,10 +81,12 @@ function aliased(body: ErrorBody, ...names: readonly (keyof ErrorBody)[]): [name
 const NO_DETAILS: Details = { context: null, breadcrumbs: null };
 const noDetails = (): Details => NO_DETAILS;
 
-/** What only plugins state of a report. */
 type Stated = Pick<ErrorReport, 'message_template' | 'members' | 'function' | 'build_number' | 'late'>;
 
-/** A body's details are cut at once, because the answer names what was cut; others when they are called for. */
+/**
+ * Truncates a body's details immediately, because the response names truncated fields; others on
+ * demand.
+ */
 function detailsOf(
   { context, breadcrumbs }: ErrorBody,
   details: (() => ErrorDetails) | undefined,
@@ -108,7 +105,6 @@ const cutDetails = ({ context, breadcrumbs }: Pick<ErrorBody, 'context' | 'bread
 
 type Carried = Pick<Report, 'members'> & { type: string | null; text: string };
 
-/** The error itself: of a wrapper, what it carries, where its trace names that; of a group, with its members. */
 function carriedBy({ exception_class, error_message, stack_trace, members = null }: ErrorBody & Stated): Carried {
   const type = exception_class?.trim() || null;
   const plain = { type: exception_class ?? null, text: error_message, members };
@@ -120,17 +116,16 @@ function carriedBy({ exception_class, error_message, stack_trace, members = null
   return { ...plain, members: types.map((one) => ({ exception_class: one, file: null, function: null })) };
 }
 
-/** What becomes of a body. */
 export interface ReadReport {
   report: Report;
   details: () => Details;
-  /** The fields that were cut, as the caller named them. */
+  /** Truncated fields, as the caller named them. */
   truncated: string[];
 }
 
 /**
  * @param received milliseconds
- * @param details what a plugin states beside the body, in place of the body's own
+ * @param details replaces the body's own details
  * @throws ServiceError validation_failed when message and class are both empty
  */
 export function toErrorReport(

@@ -1,4 +1,3 @@
-/** The routes of the error stream (contract 21, intake). */
 import type { HttpRequest, Principal, RouteSpec } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
 import { Reply, type TokenPrincipal } from '../../ports/http.js';
@@ -28,7 +27,7 @@ export const buildErrorRoutes = (intake: ErrorReportIntake): RouteSpec[] => [
   },
 ];
 
-/** Each element of a list counts (contract 00, limits). */
+/** Counts every list element (contract 00, limits). */
 export const countReports = (body: unknown): number => (Array.isArray(body) ? body.length : 1);
 
 async function handle(intake: ErrorReportIntake, { body, principal, address }: HttpRequest): Promise<Reply> {

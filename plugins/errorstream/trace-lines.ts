@@ -1,14 +1,10 @@
-/** Frames of scripts in the text of a stack trace, in the forms of V8, Firefox and Safari. Pure. */
 import type { ScriptFrame } from '../../ports/domain/frames.js';
 import type { SourcePosition } from '../../ports/source-maps/reader.js';
 
-/** A frame, and where it stands. */
 export interface TextFrame extends ScriptFrame {
-  /** Index of its line. */
   at: number;
   form: 'v8' | 'at';
   indent: string;
-  /** As the engine names it; '': none. */
   function: string;
 }
 
@@ -17,13 +13,11 @@ const MAX_LENGTH = 2_000;
 const PLACE = /:(\d{1,9}):(\d{1,9})\)?\s{0,4}$/;
 const SCRIPT = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s()]{1,1900}\.[cm]?js$/i;
 
-/** The frames whose script has an address. */
 export function findScriptFrames(trace: string): TextFrame[] {
-  // Most traces name files: they need no look at their lines.
+  // Most traces contain only file names, so their lines are not parsed.
   return trace.includes('://') ? framesOf(trace, scriptOf) : [];
 }
 
-/** The frames of these scripts, by the names that the trace has for them. */
 export const findFramesOfScripts = (trace: string, scripts: ReadonlyMap<string, string>): TextFrame[] =>
   framesOf(trace, (name) => scripts.get(name) ?? null);
 
@@ -45,19 +39,16 @@ function frameOf(text: string, at: number, fileOf: (name: string) => string | nu
   return { at, form: body.startsWith('at ') ? 'v8' : 'at', indent, function: name, file, line, column };
 }
 
-/** `total (https://…`, or the address alone. */
 function ofV8(body: string): [name: string, file: string] {
   const open = body.lastIndexOf(' (');
   return open < 0 ? ['', body.replace(/^async /, '')] : [body.slice(0, open), body.slice(open + 2)];
 }
 
-/** `total@https://…` */
 function ofOthers(body: string): [name: string, file: string] {
   const sign = body.indexOf('@');
   return [body.slice(0, Math.max(0, sign)), body.slice(sign + 1)];
 }
 
-/** The trace with its frames where the sources have them; null leaves a frame as it is. */
 export function replaceFrames(
   trace: string,
   frames: readonly TextFrame[],

@@ -1,4 +1,3 @@
-/** Where each forge sends the webhooks of a project. Pure. */
 import { FORGES, type Forge } from './verification.js';
 
 const NAMES: Readonly<Record<Forge, string>> = { github: 'GitHub', gitlab: 'GitLab', gitea: 'Gitea and Forgejo' };

@@ -1,4 +1,7 @@
-/** A genuine delivery: every item that it names learns of it, and what it fixes is resolved (contract 20, forges). */
+/**
+ * Applies a verified delivery: links every mentioned item and resolves what it fixes (contract 20,
+ * forges).
+ */
 import { inject, injectable } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
 import { ITEMS, type TrackedItems } from '../../ports/domain/bugs.js';
@@ -7,19 +10,16 @@ import { findMentions } from './mentions.js';
 import type { Change } from './payloads/change.js';
 import { PullRequestStore } from './pull-requests.js';
 
-/** Refs of one delivery that are looked at. */
 const MAX_REFS = 50;
 
-/** What became of the refs, each in the list of what was done first; the order is that of the delivery. */
 export interface LinkResult {
   resolved: string[];
-  /** Waited for a pull request that was closed without a merge. */
+  /** Items whose pull request was closed without a merge. */
   reopened?: string[];
   commented: string[];
   linked: string[];
-  /** Known from an earlier delivery, or no item of this project. */
+  /** From an earlier delivery, or not an item of this project. */
   unchanged: string[];
-  /** Named beyond the fifty. */
   left_out: number;
 }
 
@@ -38,11 +38,11 @@ export class ChangeLinker {
 
   async apply(project: string, changes: readonly Change[]): Promise<LinkResult> {
     const named = changes.flatMap((change) => listMentions(project, change));
-    // A fix is not lost to the fifty.
+    // Fixes take precedence within the limit.
     const chosen = [...named.filter(({ fixes }) => fixes), ...named.filter(({ fixes }) => !fixes)].slice(0, MAX_REFS);
     const done: LinkResult = { resolved: [], commented: [], linked: [], unchanged: [], left_out: 0 };
     done.left_out = named.length - chosen.length;
-    // Stored before the items are looked up: an item that names the request meanwhile finds it.
+    // Stored first, so that items that add the request concurrently find it.
     for (const change of changes) await this.pulls.record(project, change);
     for (const mention of chosen) addTo(done[await this.#linkItem(mention)], mention.ref);
     for (const { kind, url, author } of changes) {
@@ -53,7 +53,6 @@ export class ChangeLinker {
     return done;
   }
 
-  /** Failing to link one item does not affect the others. */
   async #linkItem({ ref, change, fixes }: Mention): Promise<LinkOutcome> {
     const { kind, url, commit, title, author, state } = change;
     const key = kind === 'commit' ? `commit ${commit}` : `pull request ${url} ${state}`;
@@ -76,7 +75,7 @@ export class ChangeLinker {
   }
 }
 
-/** What says that it fixes an item does so once it is on the default branch. */
+/** A change only fixes items once it is on the default branch. */
 const listMentions = (project: string, change: Change): Mention[] =>
   [...findMentions(change.text, project)].map(([ref, fixes]) => ({ ref, change, fixes: fixes && change.landed }));
 
@@ -84,7 +83,6 @@ function addTo(list: string[], ref: string): void {
   if (!list.includes(ref)) list.push(ref);
 }
 
-/** Adds what the state of the request did to an item, in place of having been named by it. */
 function addFollowed(done: LinkResult, ref: string, outcome: ForgeOutcome): void {
   const { linked, unchanged } = done;
   const named = [linked, unchanged].find((list) => list.includes(ref));

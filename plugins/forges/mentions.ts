@@ -1,41 +1,42 @@
 /**
- * The items that a commit or a pull request names, and those that it says it fixes (contract 20, forges): one walk over
- * the text, without a pattern that could look back. Pure.
+ * Finds the items that a commit or pull request mentions or fixes (contract 20, forges). A linear
+ * scan without backtracking, because the text is untrusted.
  */
 
-/** Characters of a text that are read; what forges send is longer only where somebody pasted a log. */
 export const MAX_TEXT_CHARACTERS = 65_536;
-/** The longest number of a ref. */
 const MAX_REF_DIGITS = 9;
 
 const KEYWORDS: ReadonlySet<string> = new Set(['fixes', 'closes', 'resolves']);
 const SCHEMES: ReadonlySet<string> = new Set(['http', 'https']);
-/** What may stand between a keyword and its ref, one line's end besides: `Fixes: shop-17`, `fixes (shop-17)`. */
+/**
+ * Characters allowed between a keyword and its ref, plus one line break: `Fixes: shop-17`, `fixes
+ * (shop-17)`.
+ */
 const SEPARATORS: ReadonlySet<string> = new Set([' ', '\t', '\r', ':', '#', '(', '[', '<', '*', '`', '"', "'"]);
 
 /**
- * Refs of one project, in the order in which they are named → whether the text says that it fixes the item. A keyword
- * counts for the ref behind it alone; a text that begins with `Revert` fixes nothing.
- * @param project its slug; refs of other projects are passed over
+ * Returns refs of one project in order, each with whether the text fixes the item. A keyword only
+ * applies to the next ref; a text starting with `Revert` fixes nothing.
+ * @param project its slug; refs of other projects are ignored
  */
 export function findMentions(text: string, project: string): Map<string, boolean> {
   return new MentionScanner(text.slice(0, MAX_TEXT_CHARACTERS).toLowerCase(), project).scan();
 }
 
-/** Characters of slugs and refs; any other divides words, letters of other scripts too. */
+/** Characters of slugs and refs; all others, including letters of other scripts, separate words. */
 function isWord(code: number): boolean {
   const letter = code >= 0x61 && code <= 0x7a;
   return letter || (code >= 0x30 && code <= 0x39) || isJoint(code) || code === 0x5f;
 }
-/** `-` and `.` join words, and stand around them: `shop-17.` */
+/** `-` and `.` join words, and may surround them: `shop-17.` */
 const isJoint = (code: number): boolean => code === 0x2d || code === 0x2e;
 
 class MentionScanner {
   readonly #refs = new Map<string, boolean>();
-  /** A keyword stands directly before. */
+  /** Whether a keyword directly precedes. */
   #fixes = false;
   #lineEnds = 0;
-  /** Inside of an address, from which only an item's page counts; with the keyword that stood before it. */
+  /** State inside a URL, where only an item's page counts, with the preceding keyword. */
   #address: { fixes: boolean; last: string } | null = null;
 
   constructor(
@@ -73,7 +74,6 @@ class MentionScanner {
     while (from < to && isJoint(this.text.charCodeAt(from))) from += 1;
     while (to > from && isJoint(this.text.charCodeAt(to - 1))) to -= 1;
     this.#lineEnds = 0;
-    // A sentence ends, or something else begins.
     if (from === to) this.#fixes = false;
     else if (this.#address !== null) this.#readAddressWord(this.#address, this.text.slice(from, to));
     else this.#readTextWord(this.text.slice(from, to), to);
@@ -90,7 +90,9 @@ class MentionScanner {
     this.#fixes = KEYWORDS.has(word);
   }
 
-  /** `https://aos.example.com/bugs/shop-17` names the item; a repository of that name names none. */
+  /**
+   * `https://aos.example.com/bugs/shop-17` mentions the item; a repository of that name does not.
+   */
   #readAddressWord(address: { fixes: boolean; last: string }, word: string): void {
     if (address.last === 'bugs' && this.#isRef(word)) this.#add(word, address.fixes);
     address.last = word;

@@ -1,4 +1,3 @@
-/** On a project's page: where its forge sends webhooks, and the button that makes the secret, shown once. */
 import joi from 'joi';
 import { View, type PageSpec } from '../../kernel/contract.js';
 import type { ProjectSections } from '../../ports/domain/projects.js';

@@ -1,6 +1,6 @@
 /**
- * Forges (contract 20, forges): the webhooks of GitHub, GitLab and Gitea link commits and pull requests to the items
- * that they name, and resolve what they fix. Nothing else depends on this folder.
+ * Forges (contract 20, forges): webhooks of GitHub, GitLab and Gitea link commits and pull requests
+ * to items, and resolve what they fix. Nothing else depends on this folder.
  */
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT } from '../../ports/domain/audit.js';

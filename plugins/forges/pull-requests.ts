@@ -1,6 +1,6 @@
 /**
- * What forges said last of each pull or merge request, by its address: an item that names the address shows it,
- * whichever came first.
+ * The last reported state of pull and merge requests by URL, so that items show it whichever came
+ * first.
  */
 import { hash } from 'node:crypto';
 import { collection, inject, injectable, PORT } from '../../kernel/contract.js';
@@ -11,7 +11,7 @@ import { StoreConflict, type Collection, type Doc } from '../../ports/store.js';
 import type { Change } from './payloads/change.js';
 import { getPullRequestPage } from '../../lib/http/pull-request-page.js';
 
-/** The document's id is a hash of project and page. */
+/** The document id is a hash of project and URL. */
 export interface StoredPullRequest extends Doc, PullRequest {
   project: string;
   heard_at: string;
@@ -37,7 +37,7 @@ export class PullRequestStore implements PullRequests {
     return { url: found.url, state, title, author, commit, at, heard_at };
   }
 
-  /** A delivery that is older than what is known changes nothing; what is merged stays merged. */
+  /** Ignores deliveries older than the stored state; merged requests stay merged. */
   async record(project: string, change: Change): Promise<void> {
     const { url, state, title, author, commit } = change;
     if (change.kind !== 'pull_request' || url === null || state === 'pushed') return;
@@ -54,7 +54,6 @@ export class PullRequestStore implements PullRequests {
     }
   }
 
-  /** With its project (`ProjectBelongings`). */
   async clear(project: string): Promise<void> {
     await this.rows.remove({ project });
   }

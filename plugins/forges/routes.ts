@@ -1,4 +1,6 @@
-/** Where forges send their webhooks, and where a project's secret is made (contract 20, forges). */
+/**
+ * Webhook routes of forges, and the route that creates a project's secret (contract 20, forges).
+ */
 import joi from 'joi';
 import { created, named, whole, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
@@ -12,7 +14,7 @@ import { toPayloadFields, type ForgePayload } from './payloads/fields.js';
 import type { ForgeSecrets } from './secrets.js';
 import { FORGES, isGenuine, type Forge } from './verification.js';
 
-/** A push of hundreds of commits; parsed within 20 ms. */
+/** Enough for a push of hundreds of commits. */
 const MAX_BODY_BYTES = 1_048_576;
 /** Verified in place of a missing secret, so that the response takes as long. */
 const DUMMY_SECRET = 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=';

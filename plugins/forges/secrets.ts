@@ -1,6 +1,6 @@
 /**
- * The `forge_secret` of a project (contract 20, forges): made and shown once, sealed at rest, since a signature is
- * computed with the secret itself.
+ * The `forge_secret` of a project (contract 20, forges): shown once and stored sealed, because
+ * verifying signatures needs the secret itself.
  */
 import { randomBytes } from 'node:crypto';
 import { collection, inject, injectable, PORT, type Principal } from '../../kernel/contract.js';
@@ -13,7 +13,10 @@ import type { Collection, Doc } from '../../ports/store.js';
 
 /** The document's id is the project's slug. */
 export interface StoredSecret extends Doc {
-  /** Of the project: a later project of the same slug has another, and none of this one's secret. */
+  /**
+   * Project number: a later project with the same slug has another one and must not use this
+   * secret.
+   */
   number: number;
   /** Sealed. */
   secret: string;
@@ -34,11 +37,11 @@ export class ForgeSecrets {
   ) {}
 
   /**
-   * The only time that anybody sees it; one from before is worth nothing from now on.
+   * Creates and returns the secret, only this once; an earlier one becomes invalid.
    * @throws ServiceError not_found, insufficient_scope
    */
   async createSecret(principal: Principal, slug: string): Promise<string> {
-    // Who signs with it resolves items and comments on them, as this scope lets its holder.
+    // Signed deliveries resolve and comment items, which requires this scope.
     if (principal.kind === 'token' && !principal.scopes.includes('bugtracker:manage'))
       throw denied('The secret of a forge resolves items: a token that makes one needs bugtracker:manage as well.');
     const project = await this.#getProject(principal, slug);
@@ -66,20 +69,17 @@ export class ForgeSecrets {
     return secret;
   }
 
-  /** When it was made and by whom; null: the project has none. */
   async getInfo(project: ProjectInfo): Promise<Pick<StoredSecret, 'made_at' | 'made_by'> | null> {
     const row = await this.rows.get(project.slug);
     return row !== null && row.number === project.number ? row : null;
   }
 
-  /** Null: there is no such project, or it has none. */
   async openSecret(slug: string): Promise<string | null> {
     const [project, row] = await Promise.all([this.projects.get(slug), this.rows.get(slug)]);
     if (project === null || row === null || row.number !== project.number) return null;
     return this.cipher.open(row.secret, getSealPurpose(project));
   }
 
-  /** With its project (`ProjectBelongings`). */
   async clear(slug: string): Promise<void> {
     await this.rows.remove({ id: slug });
   }

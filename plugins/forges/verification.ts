@@ -1,6 +1,6 @@
 /**
- * Whether a delivery comes from the forge that knows the secret, judged as each forge signs (contract 20, forges): by
- * the bytes of the body, before anything reads them. Every comparison takes the same time. Pure.
+ * Verifies deliveries by the signature scheme of each forge (contract 20, forges), over the raw
+ * body before it is parsed and in constant time.
  */
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 
@@ -14,18 +14,16 @@ interface Delivery {
   headers: Headers;
   body: Buffer;
   secret: string;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the epoch. */
   now: number;
 }
 
-/** The secret, in the form of Standard Webhooks: GitLab takes no other as its signing token. */
+/** Prefix of Standard Webhooks, which GitLab requires for signing tokens. */
 const PREFIX = 'whsec_';
-/** How far the time of a signed delivery may be from ours (Standard Webhooks). */
+/** Maximum clock difference of a signed delivery (Standard Webhooks). */
 const TOLERANCE_MS = 5 * 60_000;
-/** Signatures of one header that are looked at. */
 const MAX_SIGNATURES = 5;
 
-/** Equal texts, in a time that depends on neither. */
 const isEqualInConstantTime = (a: string, b: string): boolean =>
   timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'));
 

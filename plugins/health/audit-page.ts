@@ -1,7 +1,3 @@
-/**
- * /audit: every administrative action with filters, names instead of ids, and what was before and after
- * (contract 80).
- */
 import joi from 'joi';
 import {
   localOf,
@@ -18,7 +14,7 @@ import type { AuditEntry, AuditFields, AuditQuery, AuditReader } from '../../por
 
 const PAGE_SIZE = 50;
 
-/** For programs: they find the request in the log by it. */
+/** For programs, which find the request in the log by it. */
 const HIDDEN_DETAILS = new Set(['request_id']);
 
 type Value = AuditFields[string];
@@ -28,7 +24,6 @@ export interface AuditRow {
   action: string;
   name: string;
   href: string | null;
-  /** For the list of everything that was done to the same. */
   target: string;
   facts: { label: string; value: Value }[];
   changes: { label: string; before: Value; after: Value }[];
@@ -38,7 +33,7 @@ export async function toAuditRow(reader: AuditReader, entry: AuditEntry): Promis
   const { at, actor, action, target, details, before = {}, after = {} } = entry;
   const { name, href } = await reader.named(entry);
   const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  // Of what is new every field would come from nothing.
+  // For a new object every field would appear as changed.
   const isNew = Object.keys(before).length === 0;
   return {
     at,
@@ -84,7 +79,7 @@ const query = joi.object({
   cursor: text(4096),
 });
 
-/** @param zone of the days; the last one is whole */
+/** @param zone of the dates; the last day is included entirely */
 function toAuditQuery({ actor, action, target, from, to }: Partial<Record<string, string>>, zone: string): AuditQuery {
   const at = (date: string, days = 0): string => {
     const day = isoOf((Date.parse(date) || 0) + days * DAY_MS).slice(0, 10);
@@ -99,7 +94,6 @@ function toAuditQuery({ actor, action, target, from, to }: Partial<Record<string
   };
 }
 
-/** What is done here, by noun; the filter takes every other action too, from its field. */
 const NOUNS = [
   'access_files',
   'bug',
@@ -121,11 +115,9 @@ const NOUNS = [
 export interface AuditPageServices {
   reader: AuditReader;
   clock: Pick<Clock, 'now'>;
-  /** `app.timezone`. */
   timezone: string;
 }
 
-/** Days of the zone in which the page is read. */
 function toPeriod(period: Period, { clock }: AuditPageServices, timezone: string): Pick<AuditQuery, 'since' | 'until'> {
   const midnight = (days: number): string => {
     const day = localOf(clock.now() - days * DAY_MS, timezone).slice(0, 10);
@@ -139,7 +131,7 @@ function toPeriod(period: Period, { clock }: AuditPageServices, timezone: string
 async function buildListView(services: AuditPageServices, request: HttpRequest): Promise<View> {
   const { cursor = null, period: chosen, logins, ...filters } = request.query as Partial<Record<string, string>>;
   const filtered = Object.keys(filters).length > 0;
-  // Somebody who looks for something means the whole log; somebody who only looks, what was done of late.
+  // A filter searches the whole log; without one the page shows the last week.
   const period = (chosen ?? (filtered ? 'all' : 'week')) as Period;
   const hidden = logins === undefined && filters['action']?.startsWith('login') !== true;
   const zone = zoneOf(request.principal, services.timezone);
@@ -187,7 +179,7 @@ export const buildAuditPages = (services: AuditPageServices): PageSpec[] => [
     handle: (request) => buildListView(services, request),
   },
   {
-    // Where it was before it had an entry of its own.
+    // Redirect from the former path.
     path: '/system/audit',
     title: 'Audit log',
     access: { session: 'member' },

@@ -1,4 +1,3 @@
-/** What Prometheus reads of the service as a whole; a fact that cannot be had is NaN, as its format allows. */
 import type { PluginState, ServiceMigrations, ServiceRuntime } from '../../ports/domain/system.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { HealthService } from './service.js';

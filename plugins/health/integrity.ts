@@ -1,6 +1,6 @@
 /**
- * The weekly examination of the embedded store, what the last one found, and what calls have met since: shown by health
- * and on /system.
+ * Weekly integrity check of the embedded store. Health and /system show its last findings and
+ * damage encountered since.
  */
 import {
   collection,
@@ -17,17 +17,15 @@ import { RUNTIME, type ServiceRuntime } from '../../ports/domain/system.js';
 import type { DamagedPlace } from '../../ports/store/damage.js';
 import type { Examined } from '../../ports/store/examination.js';
 
-/** The last examination; there is one document. */
 export interface ExaminationDoc extends Examined {
   id: string;
   checked_at: string;
 }
 
-/** `ok` and `checked_at` are null until the first one has ended. */
+/** `ok` and `checked_at` are null before the first check ended. */
 export interface IntegrityCheck {
   ok: boolean | null;
   checked_at: string | null;
-  /** What was found, at most twenty sentences. */
   damage: readonly string[];
 }
 
@@ -43,7 +41,6 @@ export class IntegrityExaminer {
     @inject(collection<ExaminationDoc>('examinations')) private readonly last: Collection<ExaminationDoc>,
   ) {}
 
-  /** Reads all that is stored. Nothing where the engine's server looks after its files itself. */
   async examine(signal?: AbortSignal): Promise<void> {
     const found = await this.runtime.examineStore(signal);
     if (found === null) return;
@@ -53,7 +50,6 @@ export class IntegrityExaminer {
     this.log.error({ documents, damage, more }, 'the store is damaged: aos doctor --deep says what to do');
   }
 
-  /** Null where there was none, or what it found is damaged itself. */
   async #getLast(): Promise<Readonly<ExaminationDoc> | null> {
     try {
       return await this.last.get(LAST_EXAMINATION_ID);
@@ -63,14 +59,17 @@ export class IntegrityExaminer {
     }
   }
 
-  /** Findings of the last examination and damage encountered since; null when stores are not examined. */
+  /**
+   * Returns findings of the last check and damage encountered since; null when stores are not
+   * checked.
+   */
   async check(): Promise<IntegrityCheck | null> {
     if (!this.runtime.examinesStore) return null;
     const met = this.runtime.metDamage();
     const doc = await this.#getLast();
     const checked_at = doc?.checked_at ?? null;
-    // What was met before the last examination is in its findings, or mended. One that lies ahead is of a clock
-    // that was put back: nobody knows what came first.
+    // Earlier damage is in the findings or repaired. A check time in the future comes from a clock
+    // that moved backwards, so the order is unknown.
     const unknown = checked_at === null || hasElapsed(checked_at, Infinity, this.clock.now());
     const since = met.filter(({ at }) => unknown || at > checked_at).map(({ place }) => describeDamage(place));
     const damage = [...new Set([...(doc?.damage ?? []), ...since])].slice(0, MAX_LISTED_DOCUMENTS);

@@ -1,7 +1,7 @@
 /**
- * One run of the pending migrations, watched from a page. The run goes on after the request that started it, so that a
- * long migration shows its progress; the migrator's lease keeps two processes apart, so this only remembers our own
- * run.
+ * Runs pending migrations for a page, independently of the request, so that a long run shows its
+ * progress. The migrator's lease excludes other processes, so only the run of this process is
+ * tracked.
  */
 import { inject, injectable, PORT, type Clock, type Logger } from '../../kernel/contract.js';
 import type { Principal } from '../../ports/http.js';
@@ -15,7 +15,6 @@ export interface MigrationResult {
 
 export interface RunState {
   started_at: string;
-  /** How many were pending when it began. */
   total: number;
 }
 
@@ -32,17 +31,17 @@ export class MigrationRun {
     @inject(PORT.log) private readonly log: Logger,
   ) {}
 
-  /** The run under way in this process, or null. */
   get state(): RunState | null {
     return this.#running;
   }
 
-  /** Why the last run of this process stopped; null after a good one. */
   get failure(): string | null {
     return this.#failure;
   }
 
-  /** Runs what is pending, or joins the run under way. The audit log has it before this resolves. */
+  /**
+   * Runs pending migrations, or joins the current run. Resolves after the audit entry is written.
+   */
   async run(by: Principal): Promise<MigrationResult> {
     if (this.#running) return this.#running.done;
     const running = { started_at: this.clock.iso(), total: 0, done: this.#migrate(by) };
@@ -54,7 +53,6 @@ export class MigrationRun {
     }
   }
 
-  /** Starts a run and waits at most `patienceMs` for it. Null: it goes on, and the page shows how far it is. */
   async start(by: Principal, total: number, patienceMs: number): Promise<MigrationResult | null> {
     const run = this.run(by);
     if (this.#running) this.#running.total = total;
@@ -66,12 +64,12 @@ export class MigrationRun {
       return await Promise.race([run, patience]);
     } finally {
       clearTimeout(timer);
-      // A run that outlives this call fails into `failure`, which the page shows; no caller awaits it any more.
+      // A run that outlives this call reports its error in `lastFailure`, because no caller awaits
+      // it.
       run.catch((error: unknown) => this.log.error({ err: error }, 'the migration run failed'));
     }
   }
 
-  /** Resolves when no run is under way. */
   async waitUntilIdle(): Promise<void> {
     await this.#running?.done.catch((error: unknown) => this.log.error({ err: error }, 'the migration run failed'));
   }

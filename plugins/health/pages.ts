@@ -1,4 +1,4 @@
-/** /migrations and /system (contract 80). Everyone who may sign in reads them; only administrators run migrations. */
+/** /migrations and /system (contract 80), for every user; only administrators run migrations. */
 import { buildAuditPages, toAuditRow } from './audit-page.js';
 import { Redirect, View, type Clock, type HttpRequest, type PageSpec, type PanelSpec } from '../../kernel/contract.js';
 import type { AuditLog, AuditReader } from '../../ports/domain/audit.js';
@@ -18,13 +18,12 @@ export interface SystemPageServices {
   audit: AuditLog;
   reader: AuditReader;
   clock: Pick<Clock, 'now'>;
-  /** IANA name of the zone that days are of. */
+  /** IANA name. */
   timezone: string;
-  /** Undefined while the watchdog is switched off. */
+  /** Undefined while the watchdog is disabled. */
   watchdog: () => Pick<WatchdogApi, 'runs'> | undefined;
 }
 
-/** Short runs end within the request that starts them, so that their outcome is the next page's first line. */
 const SHORT_RUN_MS = 1_500;
 const MAX_AUDIT_ROWS = 8;
 const MAX_RUN_ROWS = 8;
@@ -49,7 +48,6 @@ async function buildMigrationsView({ runtime, schema, run }: SystemPageServices,
   });
 }
 
-/** POST: starts the run and leads back to the page, which says how it went or how far it is. */
 async function startMigrations({ schema, run }: SystemPageServices, { principal }: HttpRequest): Promise<Redirect> {
   const { pending } = await schema.migrations();
   const outcome = await run.start(principal, pending.length, SHORT_RUN_MS).catch(() => 'failed' as const);
@@ -62,7 +60,6 @@ async function startMigrations({ schema, run }: SystemPageServices, { principal 
   return new Redirect('/migrations', { tone: 'success', message });
 }
 
-/** A check may list things with a name, such as disabled webhooks. */
 const toNames = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && 'name' in value ? value.name : value;
 
@@ -72,13 +69,11 @@ interface Fact {
   unit: 'ms' | 'bytes' | 'seconds' | 'at' | null;
 }
 
-/** The unit is the end of a field's name; on a page it stands behind the number. */
 function toFact(field: string, value: unknown): Fact {
   const unit = (/_(ms|bytes|seconds|at)$/.exec(field)?.[1] ?? null) as Fact['unit'];
   return { label: unit === null ? field : field.slice(0, -unit.length - 1), value, unit };
 }
 
-/** What the service says of itself in one badge: checks may fail that do not make it unhealthy (contract 95). */
 export function toVerdict(report: HealthReport): { text: string; tone: 'success' | 'warning' | 'danger' } {
   if (!report.healthy) return { text: 'unhealthy', tone: 'danger' };
   const failed = buildCheckRows(report).filter(({ state }) => state === 'failed' || state === 'damaged').length;
@@ -86,7 +81,6 @@ export function toVerdict(report: HealthReport): { text: string; tone: 'success'
   return { text: `healthy, ${failed} ${failed === 1 ? 'check' : 'checks'} failed`, tone: 'warning' };
 }
 
-/** Separate members of a check, such as `integrity`, are shown next to its reason. */
 const flattenFacts = (facts: object): [field: string, value: unknown][] =>
   Object.entries(facts).flatMap(([field, value]: [string, unknown]): [string, unknown][] =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -94,7 +88,6 @@ const flattenFacts = (facts: object): [field: string, value: unknown][] =>
       : [[field, value]],
   );
 
-/** Checks as rows of one table: name, state, what it saw. */
 export function buildCheckRows({ checks }: HealthReport): { name: string; state: string; facts: Fact[] }[] {
   const { plugins: _shownBelow, ...shown } = checks;
   return Object.entries(shown).map(([name, check]) => {
@@ -123,7 +116,6 @@ function toJobRow(job: JobInfo): object {
   };
 }
 
-/** A plugin with what its own health says, the facts that are no objects. */
 function toPluginRow(plugin: PluginState, { checks }: HealthReport): object {
   const { ok = true, state: _state, reason: _reason, ...details } = checks.plugins[plugin.id] ?? {};
   const facts = Object.entries(details)
@@ -203,7 +195,6 @@ export function pages(services: SystemPageServices): PageSpec[] {
   ];
 }
 
-/** On the dashboard, while something waits for an administrator. */
 export const panels = ({ schema }: Pick<SystemPageServices, 'schema'>): PanelSpec[] => [
   {
     id: 'health.migrations',

@@ -1,4 +1,3 @@
-/** Health, metrics, the interface description, migrations and the system page (contracts 95, 10 and 80). */
 import joi from 'joi';
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT, AUDIT_READER } from '../../ports/domain/audit.js';
@@ -71,7 +70,7 @@ export default definePlugin<HealthConfig>({
         watchdog: () => ctx.find(WATCHDOG),
       }),
       panels: panels({ schema }),
-      // Sunday night: all that is stored is read, which a large store may take hours for.
+      // Sunday night, because reading a large store may take hours.
       jobs: runtime.examinesStore
         ? [
             {

@@ -1,7 +1,6 @@
 /**
- * The health report (contract 95) as a pure function of what was asked. Modules that this service does not have yet, or
- * was built without, are `ok` with `state: 'not_installed'`: their absence is a fact and no fault.
- * Rejected: leaving such checks out. Monitoring would then have to know which version has which check.
+ * Builds the health report (contract 95). Missing modules are `ok` with `state: 'not_installed'`,
+ * so that monitoring need not know which version has which check.
  */
 import type { HealthResult } from '../../kernel/contract.js';
 import { AHEAD_MS } from '../../lib/clock-skew.js';
@@ -9,37 +8,32 @@ import type { IntegrityCheck } from './integrity.js';
 import type { JobInfo } from '../../ports/jobs.js';
 import type { ClockState, PluginState } from '../../ports/domain/system.js';
 
-/** What was found, one entry per question; `error` where a question got no answer. */
+/** Results of all checks; `error` for a check that failed. */
 export interface Findings {
   database: { latency_ms: number } | { error: string };
-  /** Processes that serve the store. */
   peers: number;
   schema: { current: string | null; pending: readonly string[] } | { error: string };
-  /** Findings of the last store examination, or null when there are none. */
   integrity: IntegrityCheck | null;
   free_bytes: number | null;
-  /** Null: the store did not say. */
+  /** Null when the store did not report it. */
   clock: ClockState | null;
-  /** Addresses that send `X-Forwarded-For` and are not trusted to. */
+  /** Untrusted addresses that send `X-Forwarded-For`. */
   unlisted_proxies: readonly string[];
   jobs: readonly JobInfo[] | { error: string };
   plugins: readonly PluginState[];
-  /** Each plugin's own health, by id. */
   own: Readonly<Record<string, HealthResult>>;
 }
 
-/** Members common to every check. `state` only where the module is absent or down. */
+/** Common fields; `state` only when the module is missing or down. */
 interface Check {
   ok: boolean;
   state?: string;
   error?: string;
 }
 
-/** A plugin and what its own health says. */
 export interface PluginCheck {
   state: string;
   reason: string | null;
-  /** False: it has failed, or its health says so. A plugin that is off is ok. */
   ok: boolean;
   [detail: string]: unknown;
 }
@@ -51,24 +45,29 @@ export interface HealthReport {
   uptime_seconds: number;
   schema: { current: string | null; pending: readonly string[]; error?: string };
   checks: {
-    /** `processes` serve it, and share the limits. `damaged`: it answers, and some of it cannot be read. */
+    /**
+     * `processes` is the number that serves it and shares the limits. `damaged`: it responds, but
+     * some data is unreadable.
+     */
     database: Check & { latency_ms: number | null; processes: number; integrity?: IntegrityCheck };
     evaluator: Check & { last_run_at: unknown; age_seconds: unknown };
-    /** `ahead`: jobs that have run later than now, since a clock was put back. */
+    /** `ahead`: jobs whose last run lies in the future, because the clock moved backwards. */
     jobs: Check & { running: number; failing: string[]; ahead: string[] };
     webhooks: Check & { queued: unknown; oldest_age_seconds: unknown; disabled: unknown };
     release_store: Check & { protection: unknown; last_selftest_at: unknown };
     backups: Check & { last_at: unknown; path: unknown };
     disk: Check & { free_bytes: number | null };
-    /** Not ok: it leapt ahead while the service ran. Cleaning waits after a stop too: so many seconds of running. */
+    /**
+     * Not ok after the clock jumped ahead. Cleanup is also delayed after a stop, by this many
+     * seconds.
+     */
     clock: Check & { ahead_seconds: number | null; cleaning_waits_seconds: number | null };
-    /** Not ok: callers behind these may share one address, and so its limits. */
+    /** Not ok: clients behind these proxies may share one address and its limits. */
     proxies: Check & { unlisted: readonly string[]; mend: string | null };
     plugins: Record<string, PluginCheck>;
   };
 }
 
-/** The check that a plugin answers for: its own health, over `fields` for what it does not say. */
 function toPluginHealthCheck<K extends string>(
   id: string,
   fields: Record<K, unknown>,
@@ -112,8 +111,8 @@ const toClockCheck = (clock: ClockState | null): HealthReport['checks']['clock']
 });
 
 /**
- * `healthy` = database ok, evaluator ok, nothing pending (contract 95), and no plugin is not ok whose manifest says
- * that its health decides; the other checks inform.
+ * `healthy` requires database and evaluator ok, no pending migrations (contract 95), and every
+ * plugin ok whose manifest makes its health critical. Other checks are informational.
  */
 export function buildHealthReport(
   findings: Findings,

@@ -1,6 +1,3 @@
-/**
- * Probes, metrics, the interface description and the migrate endpoints (contract 95; contract 10, install and migrate).
- */
 import joi from 'joi';
 import {
   named,
@@ -27,7 +24,6 @@ export interface HealthServices {
   metrics: Metrics;
 }
 
-/** What a token needs for more than that the service works. */
 export const DETAILS_SCOPE = 'system:read';
 const MONITORING_ACCESS = [{ sharedKey: true }, { anyToken: true }] as const;
 const DETAILS_ACCESS = [{ sharedKey: true }, { scope: DETAILS_SCOPE }] as const;
@@ -74,7 +70,7 @@ const migrated = named('Migrated', whole({ applied: names, pending: names }));
 
 type Shown = HealthReport | Essence;
 
-/** Whether the service works, and nothing of what is inside it (contract 10, accounts). */
+/** Only whether the service works, without internals (contract 10, accounts). */
 interface Essence {
   healthy: boolean;
   version: string;
@@ -83,7 +79,7 @@ interface Essence {
 }
 
 /**
- * What has a name of its own may belong to others: a token of one project or source learns only that something is
+ * Names may belong to others, so a token of one project or source only learns that something is
  * wrong.
  */
 function toReaderReport(principal: Principal, report: HealthReport): Shown {
@@ -159,7 +155,6 @@ function buildProbeRoutes({ health }: HealthServices): RouteSpec[] {
 }
 
 function buildDescriptionRoutes({ catalog, metrics }: HealthServices): RouteSpec[] {
-  // The routes are fixed once the server listens, and no request comes before that.
   let description: SharedBytes | undefined;
   return [
     {
@@ -210,7 +205,8 @@ function buildMigrationRoutes({ run }: HealthServices): RouteSpec[] {
       access: MIGRATION_ACCESS,
       output: migrated,
       handle: (request) =>
-        // HEAD too: only a session's POST has proved that it comes from our page.
+        // Also excludes HEAD: only a POST of a session proves that it comes from a page of the
+        // service.
         request.method !== 'POST' && request.principal.kind === 'session'
           ? new Redirect('/migrations')
           : migrate(request),

@@ -1,5 +1,6 @@
 /**
- * Asks everything the health report needs, each question on its own: one that hangs or throws never hides the others.
+ * Collects the findings of the health report, each independently, so that one that hangs or throws
+ * never hides the others.
  */
 import { inject, injectable, PORT, token, type Clock } from '../../kernel/contract.js';
 import { MIGRATIONS, RUNTIME, type ServiceMigrations, type ServiceRuntime } from '../../ports/domain/system.js';
@@ -7,16 +8,13 @@ import type { Jobs } from '../../ports/jobs.js';
 import { IntegrityExaminer } from './integrity.js';
 import { buildHealthReport, type Findings, type HealthReport } from './report.js';
 
-/** A question to the store or the disk that takes longer counts as unanswered. */
 const CHECK_TIMEOUT_MS = 3_000;
-/** Probes come without a credential: this long one answer serves all of them. */
 const READY_CACHE_MS = 1_000;
 
 export interface HealthConfig {
   min_free_bytes: number;
 }
 
-/** The plugin's section of the configuration. */
 export const CONFIG = token<HealthConfig>('config');
 
 export class NoAnswer extends Error {
@@ -67,12 +65,11 @@ export class HealthService {
     });
   }
 
-  /** Whole seconds since the process was ready to serve. */
   uptime(): number {
     return Math.max(0, Math.floor((this.clock.now() - Date.parse(this.runtime.started_at)) / 1000));
   }
 
-  /** Requests can be served: the store answers and every critical plugin is ready. */
+  /** Whether requests can be served: the store responds and every critical plugin is ready. */
   ready(): Promise<boolean> {
     const at = this.clock.monotonic();
     if (this.#probe === null || at - this.#probe.at >= READY_CACHE_MS) this.#probe = { at, ready: this.#checkStore() };
@@ -85,7 +82,6 @@ export class HealthService {
   }
 }
 
-/** The value, or why there is none. */
 async function settleWithin<T>(
   question: Promise<T>,
   patience = CHECK_TIMEOUT_MS,
@@ -97,8 +93,7 @@ async function settleWithin<T>(
   try {
     return { value: await Promise.race([question, late]) };
   } catch (error) {
-    // The reason is shown to callers with a credential; texts of drivers may contain addresses, so only the kind is
-    // shown.
+    // Messages of drivers may contain addresses, so callers only see the kind of error.
     return { error: error instanceof NoAnswer ? error.message : error instanceof Error ? error.name : 'failed' };
   } finally {
     clearTimeout(timer);

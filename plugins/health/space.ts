@@ -1,7 +1,6 @@
 /**
- * Whether there is room for what intakes write (contract 00, limits). The disk is read at most once a second, in the
- * background: an answer is the result of the last reading. A failed reading does not count as short; the health report
- * shows it.
+ * Checks for free space before intakes write (contract 00, limits). The disk is read in the
+ * background, at most once a second. A failed read does not count as short.
  */
 import { inject, injectable, PORT, type Clock, type Logger } from '../../kernel/contract.js';
 import { RUNTIME, type ServiceRuntime } from '../../ports/domain/system.js';
@@ -31,7 +30,6 @@ export class DiskSpace implements StorageSpace {
     return this.#short;
   }
 
-  /** Reads the free space; a change is logged once. */
   async ask(): Promise<void> {
     const free = await this.runtime.freeBytes().catch(() => null);
     const { min_free_bytes } = this.config;

@@ -1,4 +1,3 @@
-/** The plugin's collections, with the indexes that its queries use. */
 import type { CollectionSpec } from '../../ports/store.js';
 
 export const COLLECTIONS: readonly CollectionSpec[] = [
@@ -27,7 +26,6 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       { fields: ['license_id', 'status', 'slot_n'] },
       { fields: ['status', 'last_seen'] },
       { fields: ['status', 'first_seen'] },
-      // The search looks up machines by this index.
       { fields: ['machine_id'] },
       { fields: ['machine_name'] },
       { fields: ['outbox_at'] },

@@ -1,4 +1,3 @@
-/** What the services of this plugin are built on. A test binds its own value in place of this one. */
 import {
   token,
   type Clock,
@@ -16,7 +15,7 @@ import type { PasswordHasher } from '../../ports/hasher.js';
 import type { Signer } from '../../ports/signer.js';
 import type { ActivationDoc, LicenseDoc, ExpiryMarkDoc, OpeningMarkDoc } from './model/documents.js';
 
-/** Declared as a type, not as an interface, so that a list of plugins accepts it as a plain record. */
+/** A type rather than an interface, so that a list of plugins accepts it as a plain record. */
 export type LicensingConfig = {
   expiring_days: number;
 };
@@ -25,7 +24,6 @@ export interface LicensingDeps {
   licenses: Collection<LicenseDoc>;
   activations: Collection<ActivationDoc>;
   marks: Collection<OpeningMarkDoc>;
-  /** In the same collection. */
   expiryMarks: Collection<ExpiryMarkDoc>;
   clock: Clock;
   ids: Ids;
@@ -35,10 +33,8 @@ export interface LicensingDeps {
   signer: Signer;
   audit: AuditLog;
   projects: Pick<ProjectDirectory, 'get' | 'accepting' | 'list'>;
-  /** Whose page a customer sees. */
   brands: Pick<SellerBrands, 'of' | 'common'>;
   throttle: AttemptThrottle;
-  /** Listeners for changes of what opens the release store. */
   watchers: () => readonly LicenseWatcher[];
   emit: PluginContext['emit'];
   config: LicensingConfig;

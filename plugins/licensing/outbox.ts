@@ -1,7 +1,3 @@
-/**
- * The events of licenses and activations, kept in the document of their subject until they are delivered
- * (lib/outbox.ts).
- */
 import { token, type Clock, type Collection, type Logger, type PluginContext } from '../../kernel/contract.js';
 import { Outbox } from '../../lib/outbox.js';
 import type { ActivationDoc, LicenseDoc, LicensingOutboxEntry, WithOutbox } from './model/documents.js';
@@ -26,22 +22,22 @@ export class LicensingOutbox<T extends WithOutbox> {
     });
   }
 
-  /** Sends the document's events in the background. @param doc as it was written */
+  /**
+   * Sends the document's events in the background.
+   * @param doc as it was written
+   */
   send(doc: T): void {
     if (doc.outbox.length > 0) void this.#outbox.sendAll(doc.id);
   }
 
-  /** Sends events that a crash or a failed listener left behind. */
   async reconcile(): Promise<void> {
     await this.#outbox.reconcile();
   }
 
-  /** Waits for events on their way. */
   drain(): Promise<void> {
     return this.#outbox.drain();
   }
 }
 
-/** One outbox per collection for the whole process. */
 export const LICENSE_OUTBOX = token<LicensingOutbox<LicenseDoc>>('licensing.license_outbox');
 export const ACTIVATION_OUTBOX = token<LicensingOutbox<ActivationDoc>>('licensing.activation_outbox');

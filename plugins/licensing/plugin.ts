@@ -1,6 +1,6 @@
 /**
- * The license service (contract 50): keys that applications validate, places for machines, files for offline machines,
- * and the directory of the keys that open a product's release store.
+ * The license service (contract 50): validated keys, machine slots, license files for offline
+ * machines, and store access by license key.
  */
 import joi from 'joi';
 import { definePlugin, extend, type JobSpec, type PluginContext } from '../../kernel/contract.js';
@@ -88,7 +88,7 @@ function jobs(
       name: 'hash',
       everyMs: MINUTE_MS,
       timeoutMs: 10 * MINUTE_MS,
-      // Younger licenses are still being hashed by the process that made them.
+      // Younger licenses are still being hashed by the process that created them.
       run: async ({ signal }) => void (await hashes.reconcile(isoOf(deps.clock.now() - 2 * MINUTE_MS), signal)),
     },
     {

@@ -1,4 +1,3 @@
-/** The services that the plugin's routes, pages and jobs use; constructors name what these need in turn. */
 import type { Instances, PluginContext } from '../../kernel/contract.js';
 import { DEPS, type LicensingDeps } from './deps.js';
 import { LicenseDirectoryAdapter } from './licenses/directory.js';
@@ -31,7 +30,6 @@ export type LicensingServices = Instances<typeof SERVICES> & {
   outboxes: readonly [LicensingOutbox<LicenseDoc>, LicensingOutbox<ActivationDoc>];
 };
 
-/** @param scope the plugin's own container */
 export function buildServices(scope: Pick<PluginContext, 'bind' | 'services'>, deps: LicensingDeps): LicensingServices {
   const ofLicenses = new LicensingOutbox(deps.licenses, deps);
   const ofActivations = new LicensingOutbox(deps.activations, deps);

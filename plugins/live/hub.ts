@@ -1,7 +1,6 @@
 /**
- * Tells open pages that their topics have changed. While at least one page follows a topic, its mark is asked of the
- * store again and again; so a page sees what any process writes. Rejected: events within the process, which would miss
- * the others.
+ * Notifies open pages of changed topics. While at least one page subscribes to a topic, its version
+ * is polled from the store, so that changes of every process are noticed.
  */
 import { SingleFlight } from '../../lib/single-flight.js';
 import type { Logger } from '../../kernel/contract.js';
@@ -11,12 +10,10 @@ import type { LiveTopic } from '../../ports/domain/live.js';
 const POLL_INTERVAL_MS = 2_000;
 
 interface TopicRequest {
-  /** Name with subject, as a page requests it. */
   name: string;
   mark(): Promise<string>;
 }
 
-/** Skips unknown topics and unreadable subjects. */
 function parseTopics(given: string, topics: readonly LiveTopic[]): TopicRequest[] {
   const [name, encoded = ''] = given.split(':', 2);
   const topic = topics.find((one) => one.name === name);
@@ -35,7 +32,6 @@ function decodeSubject(encoded: string): string | null {
 }
 
 interface FollowedTopic {
-  /** Wakes each stream that follows. */
   wake: Set<(topic: string) => void>;
   mark: string | null;
   timer: NodeJS.Timeout | null;
@@ -51,12 +47,10 @@ export class LiveHub {
     private readonly everyMs = POLL_INTERVAL_MS,
   ) {}
 
-  /** Topics that are followed at the moment. */
   get size(): number {
     return this.#followed.size;
   }
 
-  /** `changed` with a topic as requested, each time it has changed. Unknown names are left out. */
   async *events(names: readonly string[], signal: AbortSignal): AsyncGenerator<ServerSentEvent> {
     const changed = new Set<string>();
     let awake = (): void => undefined;
@@ -70,9 +64,10 @@ export class LiveHub {
     signal.addEventListener('abort', ended, { once: true });
     try {
       while (!signal.aborted) {
-        // What changed with it is told with it, or the page would ask for itself again for each of its topics.
+        // Includes other topics that just changed, so that the page reloads once instead of once
+        // per topic.
         if (changed.size > 0) await Promise.all(known.map((topic) => this.#pollNow(topic)));
-        // Forgotten before it is sent: what changes meanwhile is told once more.
+        // Cleared before sending, so that changes in the meantime are sent again.
         for (const data of changed) {
           changed.delete(data);
           yield { event: 'changed', data };
@@ -100,13 +95,11 @@ export class LiveHub {
     };
   }
 
-  /** Of one that is followed, by a question that begins now. */
   async #pollNow(topic: TopicRequest): Promise<void> {
     const followed = this.#followed.get(topic.name);
     if (followed !== undefined) await this.#poll(topic, followed);
   }
 
-  /** Reads the mark, repeatedly while the topic is followed. */
   #poll(topic: TopicRequest, followed: FollowedTopic): Promise<void> {
     if (followed.timer !== null) clearTimeout(followed.timer);
     followed.timer = null;

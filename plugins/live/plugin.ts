@@ -1,7 +1,7 @@
 /**
- * Pages that follow by themselves (contract 80): the browser holds one stream of server-sent events per open tab, and
- * asks for the page again when a topic of it has changed (web/assets/follow.js). The stream says that, and never what:
- * a page is rendered by its own plugin alone, with the rights of who looks.
+ * Live pages (contract 80): one stream of server-sent events per tab notifies the browser, which
+ * reloads the page (web/assets/follow.js). The stream contains no data, so that pages are always
+ * rendered with the rights of the user.
  */
 import joi from 'joi';
 import { definePlugin, type RouteSpec } from '../../kernel/contract.js';
@@ -9,7 +9,6 @@ import { EventStreamAnswer } from '../../ports/http.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
 import { LiveHub } from './hub.js';
 
-/** Seconds after which a session that has ended is noticed. */
 const SESSION_CHECK_SECONDS = 5;
 
 const buildStreamRoute = (hub: LiveHub): RouteSpec => ({

@@ -1,15 +1,13 @@
 /**
- * The interface description as something to read: operations in groups, each with its fields, answers and a command to
- * copy. The index reads only names; the fields are rendered group by group, on demand: all at once would block the
- * event loop for tenths of a second.
+ * Renders the OpenAPI description: operations in groups with fields, answers and a curl command.
+ * The index only reads names; fields are rendered per group on demand, because all together would
+ * block the event loop.
  */
 import { exampleOf, resolve, rowsOf, typeOf, type SchemaRow } from './schema.js';
 
 type Tree = Record<string, unknown>;
 
-/** One line of the index. */
 export interface OperationRef {
-  /** Anchor on its group's page. */
   id: string;
   method: string;
   path: string;
@@ -18,7 +16,6 @@ export interface OperationRef {
 
 export interface Operation extends OperationRef {
   description: string;
-  /** What opens it, in words. */
   access: string;
   parameters: (SchemaRow & { place: string })[];
   body: { rows: SchemaRow[]; type: string; required: boolean } | null;
@@ -29,7 +26,6 @@ export interface Operation extends OperationRef {
 export interface Group {
   id: string;
   title: string;
-  /** What the description says of it. */
   text: string;
   operations: OperationRef[];
 }
@@ -40,12 +36,10 @@ const textAt = (tree: Tree, key: string): string => (typeof tree[key] === 'strin
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 const tree = (value: unknown): Tree => (isTree(value) ? value : {});
 
-/** Text as one word of a POSIX shell. */
 export function shellQuote(value: string): string {
   return /^[\w./:@%+=,-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The first tag of an operation, as it stands in the address of a page. */
 function groupOf(spec: Tree): { id: string; title: string } {
   const title =
     list(spec['tags']).find((tag): tag is string => typeof tag === 'string' && /[a-z0-9]/i.test(tag)) ?? 'other';
@@ -53,13 +47,12 @@ function groupOf(spec: Tree): { id: string; title: string } {
   return { id, title };
 }
 
-/** The body's JSON schema, whatever the media type is called. */
 function contentSchema(content: unknown): { type: string; schema: unknown } | null {
   const [entry] = Object.entries(tree(content));
   return entry ? { type: entry[0], schema: tree(entry[1])['schema'] } : null;
 }
 
-/** The schemes of the description, as a reader would say them. */
+/** Readable texts of the security schemes. */
 const WAYS = new Map<string, (needs: string) => string>(
   Object.entries({
     token: (scopes) => (scopes ? `a token with ${scopes}` : 'any token'),
@@ -82,16 +75,12 @@ function accessOf(security: unknown): string {
   return ways.length === 0 ? 'no credential' : [...new Set(ways)].join(', or ');
 }
 
-/** Where a command puts the credential, in double quotes: the shell fills in the variables. */
+/** Where a command puts the credential; double quotes let the shell expand variables. */
 interface Credential {
-  /** Behind the path. */
   query?: string;
   option?: string;
 }
 
-/**
- * The credential of the first way in; one in the query first, because it is the one that needs no protocol of its own.
- */
 function credentialOf(security: unknown, document: Tree): Credential {
   const schemes = tree(tree(document['components'])['securitySchemes']);
   const names = list(security).flatMap((way) => Object.keys(tree(way)));
@@ -152,7 +141,7 @@ function operationOf(ref: OperationRef, document: Tree, baseUrl: string): Operat
   const answers = Object.entries(tree(spec['responses'])).map(([status, answer]) => {
     const found = resolve(answer, document);
     const content = contentSchema(found['content']);
-    // Errors share one shape, which the overview explains; only successes are drawn.
+    // All errors share one shape, explained in the overview, so only successes are rendered.
     const rows = content && status.startsWith('2') ? rowsOf(content.schema, document) : [];
     return { status, text: textAt(found, 'description'), rows };
   });
@@ -171,7 +160,7 @@ function operationOf(ref: OperationRef, document: Tree, baseUrl: string): Operat
   };
 }
 
-/** Groups by name, operations in the document's order. */
+/** Groups are sorted by name, operations keep the document's order. */
 export function apiIndex(openapi: object): Group[] {
   const groups = new Map<string, Group>();
   const tags = list((openapi as Tree)['tags']).map((tag) => tree(tag));
@@ -194,7 +183,7 @@ export function apiIndex(openapi: object): Group[] {
   return [...groups.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** A group's operations whole. @param baseUrl `server.base_url`, for the commands */
+/** @param baseUrl `server.base_url`, for the commands */
 export function apiOperations(openapi: object, group: Group, baseUrl: string): Operation[] {
   return group.operations.map((ref) => operationOf(ref, openapi as Tree, baseUrl));
 }

@@ -1,11 +1,10 @@
-/** The interface description as pages: an index of its parts, and each part with its operations. */
 import joi from 'joi';
 import { View, type AppSettings, type PageSpec } from '../../kernel/contract.js';
 import { notFound } from '../../kernel/errors.js';
 import type { SystemInfo } from '../../ports/domain/system.js';
 import { apiIndex, apiOperations, type Group, type Operation } from './api-docs.js';
 
-/** The description does not change while the process lives, so what was drawn once is kept. */
+/** Rendered once, because the description does not change while the process runs. */
 class Description {
   #index: Group[] | undefined;
   readonly #operations = new Map<string, Operation[]>();

@@ -1,10 +1,8 @@
-/** The guides of this version: read when somebody first asks, kept as sections for the search. */
 import type { Manual, ManualPage } from '../../ports/manual.js';
 import { bodyOf, sectionsOf, titleOf, type Section } from './sections.js';
 
 export interface Guide extends ManualPage {
   title: string;
-  /** The text below its title, which the page shows by itself. */
   body: string;
   sections: readonly Section[];
 }
@@ -13,7 +11,6 @@ export interface GuideHit {
   /** `Operations › Backup` */
   title: string;
   href: string;
-  /** A line around the first word that was found. */
   detail: string;
 }
 
@@ -22,7 +19,7 @@ export interface GuideGroup {
   guides: { name: string; title: string; text: string }[];
 }
 
-/** Groups by what one wants to do, in the order of docs/README.md; what no group names stands in the last one. */
+/** Groups by task, in the order of docs/README.md; the last one collects the rest. */
 const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = [
   [
     'Run it',
@@ -68,7 +65,6 @@ const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = 
 const DEEPER = /^(decisions|spec)\//;
 const DETAIL_CHARS = 160;
 
-/** On one line, without the marks of Markdown. */
 const unmarked = (text: string): string =>
   text
     .replaceAll(/[`*]|^#+ |\[([^\]]*)\]\([^)]*\)/gm, '$1')
@@ -82,7 +78,6 @@ const firstLine = (text: string): string => {
   return line.length > DETAIL_CHARS ? `${line.slice(0, DETAIL_CHARS - 1)}…` : line;
 };
 
-/** The text around a word, on one line. */
 function around(text: string, word: string): string {
   const flat = unmarked(text);
   const at = Math.max(0, flat.toLowerCase().indexOf(word));
@@ -119,7 +114,7 @@ export class Guides {
     return (await this.all()).find((guide) => guide.name === name) ?? null;
   }
 
-  /** The index: guides by what one wants to do, then decisions and the specification. */
+  /** Returns guides by task, then decisions and the specification. */
   async groups(): Promise<GuideGroup[]> {
     const all = await this.all();
     const named = new Set(GROUPS.flatMap(([, names]) => names));
@@ -137,8 +132,8 @@ export class Guides {
   }
 
   /**
-   * Sections that hold every word, those with the words in their heading first.
-   * @param words in lower case, at least one
+   * Returns sections that contain every word; heading matches come first.
+   * @param words lower case, at least one
    */
   async search(words: readonly string[], limit: number): Promise<GuideHit[]> {
     const found: { hit: GuideHit; rank: number }[] = [];

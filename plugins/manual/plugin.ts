@@ -1,6 +1,3 @@
-/**
- * The documentation inside the service: the guides of this version, searchable, and the interface description to read.
- */
 import joi from 'joi';
 import { definePlugin, extend, Reply, View, type HttpRequest, type PageSpec } from '../../kernel/contract.js';
 import { notFound } from '../../kernel/errors.js';
@@ -10,7 +7,6 @@ import type { Manual } from '../../ports/manual.js';
 import { apiPages } from './api-pages.js';
 import { Guides } from './guides.js';
 
-/** Sections that a search of the manual shows. */
 const HITS = 30;
 const HOUR = 'private, max-age=3600';
 

@@ -1,7 +1,6 @@
 /**
- * JSON Schema as rows of a table, and as an example value: what /docs/api shows of the interface description. Pure;
- * reads only what the description holds. Rejected: a documentation page made in the browser, which needs scripts to be
- * read.
+ * Renders JSON Schema as table rows and as example values for /docs/api. A client-side
+ * documentation page would require scripts.
  */
 type Tree = Record<string, unknown>;
 
@@ -10,7 +9,6 @@ export interface SchemaRow {
   name: string;
   type: string;
   required: boolean;
-  /** Description and limits in words. */
   text: string;
 }
 
@@ -21,7 +19,6 @@ const isTree = (value: unknown): value is Tree => typeof value === 'object' && v
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 const words = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** The schema behind a `$ref`, with what is written beside the reference, and the members of `allOf` put together. */
 export function resolve(schema: unknown, document: Tree, depth = 0): Tree {
   if (!isTree(schema) || depth > 10) return {};
   if (schema['$ref'] === undefined && schema['allOf'] === undefined) return schema;
@@ -48,7 +45,7 @@ function join(a: Tree, b: Tree): Tree {
   return { ...a, ...b, properties, required: [...list(a['required']), ...list(b['required'])] };
 }
 
-/** `string (uuid)`, `array of string`, `object or null`. */
+/** Returns `string (uuid)`, `array of string` or `object or null`. */
 export function typeOf(schema: unknown, document: Tree, depth = 0): string {
   const s = resolve(schema, document);
   const choices = [...list(s['anyOf']), ...list(s['oneOf'])];
@@ -84,7 +81,7 @@ function textOf(s: Tree): string {
   return [description, [choices, ...limits].filter(Boolean).join(', ')].filter(Boolean).join(' · ');
 }
 
-/** The fields of an object schema, nested ones by their path, at most 200. */
+/** Returns the fields of an object schema, nested ones by path, limited to `MAX_ROWS`. */
 export function rowsOf(schema: unknown, document: Tree): SchemaRow[] {
   const rows: SchemaRow[] = [];
   const named = new Set<string>();
@@ -111,7 +108,9 @@ export function rowsOf(schema: unknown, document: Tree): SchemaRow[] {
   }
 }
 
-/** A value that fits: given examples first, then defaults, then something of the type. Only what is required. */
+/**
+ * Returns a valid value: from examples, then defaults, then by type. Contains only required fields.
+ */
 export function exampleOf(schema: unknown, document: Tree, depth = 0): unknown {
   const s = resolve(schema, document);
   const given = [s['example'], ...list(s['examples']), s['default'], s['const'], ...list(s['enum'])].find(

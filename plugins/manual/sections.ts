@@ -1,14 +1,11 @@
-/** A page of the manual as its sections: what the search finds, and what a page shows as its contents. Pure. */
 import { Anchors, type ManualPage } from '../../ports/manual.js';
 
 export interface Section {
-  /** Heading without marks; of the part before the first one, the page's title. */
+  /** Plain heading; the page's title before the first heading. */
   heading: string;
   /** 1 to 6. */
   level: number;
-  /** Anchor of the heading; empty at the top of the page. */
   anchor: string;
-  /** All below the heading, up to the next one. */
   text: string;
 }
 
@@ -16,7 +13,6 @@ const plain = (markdown: string): string => markdown.replaceAll(/[`*]|\[([^\]]*)
 
 export const titleOf = ({ name, text }: ManualPage): string => plain(/^# +(.+)$/m.exec(text)?.[1] ?? name);
 
-/** Without its first heading. */
 export const bodyOf = ({ text }: ManualPage): string => text.replace(/^# +.+\n/m, '');
 
 export function sectionsOf(page: ManualPage): Section[] {

@@ -1,4 +1,4 @@
-/** `POST /mcp`: the transport's checks before the protocol begins (origin, media types, JSON, batches). */
+/** `POST /mcp`: transport checks before the protocol (origin, media types, JSON, batches). */
 import { Reply, type HttpRequest } from '../../kernel/contract.js';
 import { acceptsJson, isJson, allowsBatches, isOriginAllowed } from './headers.js';
 import { BadMessage, INVALID_REQUEST, readMessage } from './message.js';
@@ -8,7 +8,6 @@ export interface EndpointParts {
   protocol: () => Promise<Protocol>;
   baseUrl: () => string;
   allowedOrigins: readonly string[];
-  /** Told of every message that reaches the protocol. */
   connected: () => void;
 }
 

@@ -1,18 +1,18 @@
 /**
- * Marks text from outside, so that a model can tell it from the service's own words. The mark carries a random number
- * that is drawn for each answer, after the text was written, so no text can close it. Rejected: a fixed mark, or
- * quoting alone, which a text can imitate; and filtering "instructions" out, which cannot work and hides the report.
+ * Marks external text, so that a model can distinguish it from the service's own. The mark contains
+ * a random number drawn per response, so no text can close it. Fixed marks and quoting can be
+ * imitated; filtering "instructions" cannot work and hides the report.
  */
 import { randomBytes } from 'node:crypto';
 
 /**
- * Characters that are invisible or that move other text: controls (ANSI escapes begin with one), format characters
- * (bidi, zero width, tags), line separators, half characters, variation selectors.
+ * Invisible or reordering characters: controls (including ANSI escapes), format characters (bidi,
+ * zero width, tags), line separators, lone surrogates, variation selectors.
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u{FE00}-\u{FE0E}\u{E0100}-\u{E01EF}]/gu;
 const MARK = /<(?=\/?untrusted)/gi;
 
-/** The text with its invisible characters written as `\u{202e}`, line ends as `\n`, and tabs kept. */
+/** Escapes invisible characters as `\u{202e}` and line ends as `\n`; tabs stay. */
 export function escapeInvisible(text: string): string {
   return text
     .replace(/\r\n?/g, '\n')
@@ -22,7 +22,6 @@ export function escapeInvisible(text: string): string {
     .replace(MARK, '‹');
 }
 
-/** The first `most` characters of the visible text. */
 export const truncateVisible = (text: string, most: number): string => cut(escapeInvisible(cut(text, most)), most);
 
 /** Never splits a surrogate pair. */
@@ -32,7 +31,7 @@ function cut(text: string, most: number): string {
 }
 
 export class Fence {
-  /** Short, since each text carries it twice; marks inside a text are rewritten anyway. */
+  /** Short, because each text contains it twice; marks inside a text are rewritten anyway. */
   readonly nonce = randomBytes(4).toString('hex');
   readonly open = `<untrusted-${this.nonce}>`;
   readonly close = `</untrusted-${this.nonce}>`;

@@ -1,4 +1,7 @@
-/** Whether an agent has ever called: the dashboard's first steps ask (ports/domain/dashboard.ts). */
+/**
+ * Records whether an agent has ever called, for the dashboard's first steps
+ * (ports/domain/dashboard.ts).
+ */
 import type { Clock, Collection, Doc, Logger } from '../../kernel/contract.js';
 import { StoreConflict } from '../../ports/store.js';
 
@@ -17,7 +20,10 @@ export class FirstCall {
     private readonly log: Logger,
   ) {}
 
-  /** An agent calls; only the first call of a process writes. No call waits for it, or fails by it. */
+  /**
+   * Records a call; only the first one of a process writes. Calls neither wait for it nor fail
+   * because of it.
+   */
   note(): void {
     if (this.#noted) return;
     this.#noted = true;

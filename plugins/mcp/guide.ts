@@ -1,4 +1,3 @@
-/** The instructions that every client's model gets at the start. */
 export const INSTRUCTIONS = `Work list of AOS: bugs, errors and feature requests of software projects, shared by several agents.
 
 1. \`next\` gives you one item and reserves it for you (a lease): where it failed (\`crash\`), its newest occurrence, and in \`handover\` what the one before you found. \`item: null\` means that there is no work, and \`waiting\` says why; \`wait_seconds\` waits for some. To work on a certain item, find it with \`search\` and take it with \`claim\`. Every \`id\` takes an id or a ref (\`shop-17\`).

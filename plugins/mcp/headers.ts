@@ -1,7 +1,3 @@
-/**
- * Checks of the transport's headers: the caller's origin, the media types that it accepts, its protocol revision. Pure.
- */
-
 /** Revisions with batches; later ones removed them. A missing header means 2025-03-26. */
 const WITH_BATCHES = new Set(['2024-11-05', '2025-03-26']);
 
@@ -11,9 +7,9 @@ export const allowsBatches = (revision: string | undefined): boolean =>
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * Whether a browser page of this origin may call. Only browsers send `Origin`, and after DNS rebinding a page still
- * sends its own. Allowed: no origin, the service's own, any loopback origin while the service itself is on loopback,
- * and the configured ones.
+ * Whether a browser page of this origin may call. Only browsers send `Origin`, also after DNS
+ * rebinding. Allowed: no origin, the service's own, loopback origins while the service itself is on
+ * loopback, and configured ones.
  */
 export function isOriginAllowed(origin: string | undefined, baseUrl: string, allowed: readonly string[]): boolean {
   if (origin === undefined) return true;
@@ -26,7 +22,9 @@ export function isOriginAllowed(origin: string | undefined, baseUrl: string, all
   return allowed.some((one) => urlOf(one)?.origin === given.origin);
 }
 
-/** Null also for `null`, the origin of a sandboxed page, and for schemes without an origin. */
+/**
+ * Returns null also for `null`, the origin of a sandboxed page, and for schemes without an origin.
+ */
 function urlOf(text: string): URL | null {
   if (!URL.canParse(text)) return null;
   const url = new URL(text);
@@ -34,7 +32,8 @@ function urlOf(text: string): URL | null {
 }
 
 /**
- * Answers are JSON, so accepting JSON is enough, although the protocol asks clients to list `text/event-stream` too.
+ * Responses are JSON, so accepting JSON is sufficient, although the protocol requires
+ * `text/event-stream` too.
  */
 export function acceptsJson(accept: string | undefined): boolean {
   if (accept === undefined) return true;

@@ -1,19 +1,18 @@
 /**
- * The library of the Model Context Protocol, loaded when it is first needed: it is 6 MB in memory, and 100 ms of the
- * event loop at once. So it is loaded in parts, and whatever else waits has its turn between them.
+ * Lazy loading of the MCP library, which is large. It is loaded in parts that yield to the event
+ * loop.
  */
 import type * as Sdk from '@modelcontextprotocol/server';
 import { yieldToEventLoop } from '../../lib/process/event-loop.js';
 
-/** What the library would load itself. */
+/** Dependencies that the library would load in one step. */
 const PARTS: readonly (() => unknown)[] = [
   () => import('@modelcontextprotocol/server/_shims'),
   () => import('@modelcontextprotocol/core/internal'),
-  // Node loads its own requests and answers when one is first named.
   () => globalThis.Headers,
 ];
 export async function loadMcpLibrary(): Promise<typeof Sdk> {
-  // This file has brought most of the library with it.
+  // The import of this module loaded most of the library.
   await yieldToEventLoop();
   for (const load of PARTS) {
     await load();

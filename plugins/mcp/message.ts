@@ -1,12 +1,11 @@
 /**
- * Parses bytes into a JSON-RPC message or batch. JSON with too many levels or values is refused before the protocol
- * library walks it with recursive schemas. Invalid JSON is a JSON-RPC parse error, because MCP clients read no other
- * kind.
+ * Parses bytes into a JSON-RPC message or batch. Too deep or too large JSON is rejected before the
+ * protocol library validates it recursively. Invalid JSON is a JSON-RPC parse error, the only kind
+ * that MCP clients understand.
  */
 export const PARSE_ERROR = -32_700;
 export const INVALID_REQUEST = -32_600;
 
-/** The same bounds as for the JSON body of any other route. */
 const MAX_DEPTH = 64;
 const MAX_VALUES = 10_000;
 
@@ -19,7 +18,7 @@ export class BadMessage {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The message, or an array for a batch; else the error. */
+/** Returns the message, an array for a batch, or the error. */
 export function readMessage(bytes: Uint8Array): { body: unknown } | BadMessage {
   let body: unknown;
   try {
@@ -41,7 +40,8 @@ export function readMessage(bytes: Uint8Array): { body: unknown } | BadMessage {
 
 function batch(messages: unknown[]): { body: unknown[] } | BadMessage {
   if (messages.length === 0) return new BadMessage(INVALID_REQUEST, 'Invalid request: the batch is empty.');
-  // No earlier request is under way here. A cancelled request of the same batch would never be answered, so it runs.
+  // Cancellations are ignored: no earlier request is running, and a cancelled request of the same
+  // batch would get no response.
   return { body: messages.filter((message) => !isCancellation(message)) };
 }
 
@@ -68,7 +68,7 @@ function isBounded(root: object): boolean {
   return true;
 }
 
-/** The number of calls in a body. Only a body that begins like a batch is parsed. */
+/** Returns the number of calls. Only a body that starts like a batch is parsed. */
 export function countMessages(bytes: Uint8Array): number {
   const first = bytes.find((byte) => byte > 0x20);
   if (first !== 0x5b) return 1;

@@ -1,46 +1,40 @@
 /**
- * Marks the text in an answer that came from outside. The value decides what needs no mark: numbers, booleans, and
- * short words without spaces (ids, states, times, slugs) in fields that are not known to hold outside text. Everything
- * else is marked, so a field that was forgotten is marked too.
+ * Marks external text in a response. Numbers, booleans and short words without spaces (ids, states,
+ * times, slugs) need no mark outside fields with known external text. Everything else is marked, so
+ * that a forgotten field is marked too.
  */
 import { UserText } from '../../ports/tools.js';
 import { truncateVisible, type Fence } from './fence.js';
 
-/** Ids, states, times, slugs, tokens. */
 const WORD = /^[\w.:+@/=~-]{0,64}$/;
 const KEY = /^[a-z][a-z0-9_]{0,63}$/;
-/** Cursors of lists, opaque and of any length (contract 00, lists). */
+/** Cursors, opaque and of any length (contract 00, lists). */
 const OPAQUE = new Set(['next_cursor']);
-/** Names which fields hold outside text. The marks say it in the answer itself. */
+/** Lists the fields with external text; removed, because the marks show it. */
 const NAMES = 'untrusted_fields';
-/** Characters that every text may show, even when the answer's budget is used up. */
+/** Characters that every text may show, even when the total limit is reached. */
 const MIN_TEXT_LENGTH = 200;
 
 export interface Limits {
-  /** Characters of one text. */
   text: number;
-  /** Characters of all texts together. */
   all: number;
 }
 
-/** A text that is shown in part. */
 export interface Cut {
   /** `item.stack_trace`, `items[3].title` */
   field: string;
   shown: number;
-  /** Characters of the whole text. */
   length: number;
 }
 
 export interface MarkedAnswer {
-  /** The answer with every outside text between marks. Null members are left out below the top level. */
+  /** The response with marked external text. Null members below the top level are omitted. */
   data: Record<string, unknown>;
-  /** Whether anything stands between marks. */
   hasMarks: boolean;
   cut: Cut[];
 }
 
-/** @param outside names of members, at any depth, that hold text from outside */
+/** @param outside names of members, at any depth, that contain external text */
 export function markOutsideText(
   answer: Readonly<Record<string, unknown>>,
   outside: readonly string[],
@@ -65,7 +59,7 @@ class Marker {
     this.#left = limits.all;
   }
 
-  /** @param inherited names that an enclosing object lists as outside text */
+  /** @param inherited names that an enclosing object lists as external text */
   object(
     value: Readonly<Record<string, unknown>>,
     path: string,
@@ -83,7 +77,7 @@ class Marker {
     return shown;
   }
 
-  /** The names that apply to a nested object: `claim.agent` of an item means `agent` of its claim. */
+  /** Returns the names for a nested object: `claim.agent` of an item means `agent` of its claim. */
   #below(outside: ReadonlySet<string>, key: string): ReadonlySet<string> {
     const named = [...outside].flatMap((name) => (name.startsWith(`${key}.`) ? [name.slice(key.length + 1)] : []));
     return named.length === 0 ? this.outside : new Set([...this.outside, ...named]);
@@ -96,7 +90,7 @@ class Marker {
     if (value instanceof UserText) return this.#user(value, path);
     if (Array.isArray(value)) return value.map((one, at) => this.#value(one, `${path}[${at}]`, outside, below));
     if (typeof value !== 'object' || value === null) return value;
-    // Names of members can come from outside too.
+    // Member names can be external too.
     const named = Object.keys(value).every((key) => KEY.test(key));
     return outside || !named
       ? this.#wrapped(JSON.stringify(value), path)

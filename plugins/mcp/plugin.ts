@@ -1,7 +1,6 @@
 /**
- * The endpoint for coding agents (contract 95): the Model Context Protocol over streamable HTTP. It knows no domain:
- * its tools are routes that declare `tool`, called through the same pipeline as any request. Nothing else depends on
- * this folder.
+ * MCP endpoint for coding agents over streamable HTTP (contract 95). Its tools are routes that
+ * declare `tool`, called through the same pipeline as any request.
  */
 import joi from 'joi';
 import { definePlugin, extend } from '../../kernel/contract.js';
@@ -38,7 +37,6 @@ export default definePlugin<McpConfig>({
     const system = ctx.resolve(SYSTEM);
     let protocol: Promise<Protocol> | null = null;
     let toolbox: Toolbox | null = null;
-    /** For the first message, and not where no agent calls. */
     const load = async (): Promise<Protocol> =>
       new Protocol({
         sdk: await (await import('./library.js')).loadMcpLibrary(),
@@ -46,7 +44,7 @@ export default definePlugin<McpConfig>({
         version: ctx.app.version,
         log: ctx.log,
       });
-    /** One that failed is tried again by the next message. */
+    /** A failed load is retried by the next message. */
     const loaded = (): Promise<Protocol> =>
       (protocol ??= load().catch((error: unknown) => {
         protocol = null;
@@ -69,9 +67,9 @@ export default definePlugin<McpConfig>({
           page: null,
           done: () => firstCall.happened(),
           command: ({ baseUrl, token }) =>
-            // The client keeps the name of the variable in its settings, and not the token.
+            // The client stores the name of the variable instead of the token.
             `export SVC_TOKEN=${token}\nclaude mcp add --transport http aos ${baseUrl}/mcp --header 'Authorization: Bearer \${SVC_TOKEN}'`,
-          // Its guide asks it to report what it finds on the way.
+          // The instructions ask the agent to report problems that it finds.
           token: { name: 'coding agent', scopes: ['bugtracker:read', 'bugtracker:manage', 'bugtracker:report'] },
         }),
       ],
@@ -83,7 +81,7 @@ export default definePlugin<McpConfig>({
           strictQuery: false,
           summary: 'Tools for coding agents (Model Context Protocol, streamable HTTP)',
           access: { anyToken: true },
-          // JSON-RPC has its own schemas and is no operation of the REST interface.
+          // JSON-RPC has its own schemas and is no operation of the REST API.
           hidden: true,
           limits: { payload: 'raw', cost: (body) => countMessages(body as Uint8Array) },
           handle: endpoint.handle,

@@ -1,10 +1,8 @@
 /**
- * The Model Context Protocol through its official library: every revision that the library speaks, without sessions.
- * Each request gets its own server object, so any process behind a load balancer can answer it. Rejected: sessions and
- * event streams, which would tie an agent to one process and which no tool here needs.
- *
- * Revisions up to 2025-11-25 are connected to the library's transport here, because the library itself would answer
- * each call as an event stream. Proxies and people at a terminal can read one JSON object.
+ * The Model Context Protocol through its official library, in all revisions and without sessions.
+ * Each request gets its own server object, so that any process behind a load balancer can respond.
+ * Older revisions use the library's transport directly, because its handler would respond with an
+ * event stream instead of JSON.
  */
 import type * as Sdk from '@modelcontextprotocol/server';
 import { Reply, type HttpRequest } from '../../kernel/contract.js';
@@ -19,13 +17,12 @@ export interface ProtocolParts {
   log: Logger;
 }
 
-/** The library requires both. The answer is JSON, and `endpoint.ts` has checked that the client accepts it. */
+/** The library requires both. The response is JSON, which `mcp-endpoint.ts` checked. */
 const ACCEPT = 'application/json, text/event-stream';
-/** A `Request` must have an address; nothing reads this one. */
+/** A `Request` needs a URL; nothing reads it. */
 const ADDRESS = 'http://localhost/mcp';
 
 export class Protocol {
-  /** The library's request → the caller's request. */
   readonly #callers = new WeakMap<Request, HttpRequest>();
   readonly #current: Sdk.McpHttpHandler;
   readonly #report: (error: Error) => void;
@@ -38,7 +35,6 @@ export class Protocol {
     );
   }
 
-  /** Answers one parsed message or batch. */
   async answer(caller: HttpRequest, body: unknown): Promise<Reply> {
     const request = new Request(ADDRESS, { method: 'POST', headers: headersOf(caller) });
     const legacy = await this.parts.sdk.isLegacyRequest(request, body);
@@ -78,7 +74,7 @@ export class Protocol {
     return server;
   }
 
-  /** The error for a fault of the service carries no details; the log has them. */
+  /** An internal error contains no details, which are only logged. */
   async #call(name: string, args: Record<string, unknown>, caller: HttpRequest): Promise<Sdk.CallToolResult | null> {
     try {
       return await this.parts.tools().call(name, args, caller);
@@ -100,7 +96,10 @@ function headersOf({ headers }: HttpRequest): Record<string, string> {
   return { ...Object.fromEntries(own), accept: ACCEPT, 'content-type': 'application/json' };
 }
 
-/** Reads the whole answer. The library's streams end at once here, because this server sends no later notifications. */
+/**
+ * Reads the whole response. Streams of the library end immediately, because this server sends no
+ * notifications.
+ */
 async function replyOf(response: Response): Promise<Reply> {
   const text = await response.text();
   const reply = new Reply(response.status, text === '' ? null : text);

@@ -1,6 +1,6 @@
 /**
- * A route's answer as the result of a tool: one object, with text from outside between marks. Clients give their model
- * the structured form or the text, so the text is the same object as JSON. Pure.
+ * A route's response as tool result: one object with marked external text. Clients pass either the
+ * structured form or the text to their model, so the text is the same object as JSON.
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { RouteAnswer, RouteTool } from '../../ports/tools.js';
@@ -8,19 +8,15 @@ import { Fence, escapeInvisible } from './fence.js';
 import { NOTICE } from './guide.js';
 import { markOutsideText, type Limits, type MarkedAnswer } from './outside-text.js';
 
-/** Characters shown of each text, and of all texts of an answer, unless the call asks for more. */
 export const TEXT = 8_000;
 const ALL = 40_000;
-/** The largest `text_limit`. */
 export const MAX_TEXT_LENGTH = 65_536;
 
-/** Members of a refusal that hold what agents and people wrote, however short. */
+/** Error fields with text of agents and users, however short. */
 const WORDS_OF_OTHERS = ['agent', 'reason', 'by', 'author', 'actor', 'body'];
 
 export interface Shape extends Pick<RouteTool, 'answer' | 'refusal'> {
-  /** Names of members that hold text from outside. */
   outside?: readonly string[];
-  /** Characters of each text. */
   textLimit?: number;
 }
 
@@ -37,9 +33,6 @@ export function buildToolResult(
   return resultOf(markOutsideText(shown, outside, limits, fence), fence);
 }
 
-/**
- * An error of the service. Its message, fields and `takes` are the service's own; the rest is marked like any answer.
- */
 function refusedResult(
   { body, headers }: RouteAnswer,
   refusal: Shape['refusal'] = (error) => ({ ...error }),
@@ -66,7 +59,7 @@ function refusedResult(
   return { isError: true, ...resultOf({ ...marked, data: { error } }, fence) };
 }
 
-/** The two forms. What is untrusted comes first, so that a model reads it before the texts. */
+/** Builds both forms. The notice comes first, so that a model reads it before the texts. */
 function resultOf({ data, hasMarks, cut }: MarkedAnswer, { nonce }: Fence): CallToolResult {
   const untrusted = { notice: NOTICE, nonce, ...(cut.length > 0 && { cut, more: MORE }) };
   const structuredContent = hasMarks || cut.length > 0 ? { untrusted, ...data } : data;

@@ -1,6 +1,7 @@
 /**
- * JSON Schema of a tool's arguments, reduced to what an agent needs: names, types, choices. Lengths, patterns and
- * meaningless nulls are left out: the route still checks them, and its error explains them. Pure.
+ * Reduces the JSON Schema of arguments to what an agent needs: names, types, choices. Lengths,
+ * patterns and meaningless nulls are omitted, because the route checks them and its error explains
+ * them.
  */
 type Schema = Record<string, unknown>;
 
@@ -23,10 +24,9 @@ const LEFT_OUT = new Set([
   'additionalProperties',
 ]);
 
-/** Joi also allows '' and null beside the choices. They are not listed, but the route accepts them. */
+/** joi also allows '' and null, which are accepted but not listed. */
 const said = (choice: unknown): boolean => choice !== null && choice !== '';
 
-/** The schema without keywords that do not help a caller; `description` and `default` stay. */
 export function simplifySchema(schema: Schema): Schema {
   const out: Schema = {};
   for (const [keyword, value] of Object.entries(oneOf(schema))) {
@@ -44,7 +44,6 @@ export function simplifySchema(schema: Schema): Schema {
   return out;
 }
 
-/** The first alternative that is not just null or empty. */
 function oneOf(schema: Schema): Schema {
   const { anyOf, oneOf: either, ...rest } = schema;
   const choices = [anyOf ?? either ?? []].flat().filter(isSchema);
@@ -53,9 +52,9 @@ function oneOf(schema: Schema): Schema {
 }
 
 /**
- * One type of several, since public clients reject lists of types (contract 20, Amendments). Where one value or a list
- * is taken, it is the list; two values of yes and no are all that there are, so there it is the one. The route still
- * takes both.
+ * Selects one type of several, because public clients reject lists of types (contract 20,
+ * Amendments). A list is preferred over its element, but a boolean over a list of booleans. The
+ * route still accepts both.
  */
 function typeIn(types: readonly unknown[]): unknown {
   const [first, ...others] = types.filter((type) => type !== 'null');

@@ -1,4 +1,3 @@
-/** Lists and calls the routes' tools for MCP. */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import type { HttpRequest } from '../../ports/http.js';
 import type { RouteAnswer, RouteTool, RouteTools } from '../../ports/tools.js';
@@ -6,7 +5,10 @@ import { MAX_TEXT_LENGTH, TEXT, buildToolResult } from './result.js';
 import { simplifySchema } from './schema.js';
 
 const MIN_TEXT_LENGTH = 200;
-/** The only argument that is not the route's own: how much of each long text is shown. For tools that only read. */
+/**
+ * Argument that read-only tools get in addition to the route's own: characters shown of each long
+ * text.
+ */
 const TEXT_LIMIT = 'text_limit';
 const TEXT_LIMIT_SCHEMA = { type: 'integer' };
 
@@ -21,7 +23,6 @@ export class Toolbox {
     return [...this.#tools.values()].map((tool) => tool.listed);
   }
 
-  /** Null: there is no such tool. */
   async call(name: string, args: Record<string, unknown>, request: HttpRequest): Promise<CallToolResult | null> {
     const route = this.#tools.get(name)?.route;
     if (route === undefined) return null;
@@ -58,8 +59,8 @@ const takesTextLimit = (route: RouteTool): boolean =>
   !Object.hasOwn(route.input['properties'] as object, TEXT_LIMIT);
 
 /**
- * Every agent reads the list at every start, so it holds no output schema, which would make up most of it, and of the
- * hints only those by which clients decide whether to ask their user.
+ * Builds the list entry. Every agent reads the list on start, so it omits output schemas and
+ * includes only hints that clients use to ask for confirmation.
  */
 function listed(route: RouteTool): Tool {
   const { name, title, description } = route;
@@ -75,10 +76,10 @@ function listed(route: RouteTool): Tool {
   };
 }
 
-/** The hints that differ from the protocol's defaults: a tool that is not said to be harmless destroys. */
+/** Returns hints that differ from the protocol's defaults, by which a tool is destructive. */
 function hintsOf({ readOnly, destructive, idempotent }: RouteTool): Pick<Tool, 'annotations'> {
   const hints = {
-    // Codex asks its user unless a tool is said to destroy nothing and to reach nothing but this service.
+    // Codex asks for confirmation unless a tool is marked as non-destructive and closed-world.
     ...(readOnly === true
       ? { readOnlyHint: true }
       : destructive !== true && { destructiveHint: false, openWorldHint: false }),

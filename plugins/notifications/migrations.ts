@@ -1,11 +1,10 @@
-/** Changes of the stored data of notifications, by number. */
 import { createHash } from 'node:crypto';
 import type { Doc, Migration, MigrationContext } from '../../kernel/contract.js';
 import { all } from '../../lib/paging.js';
 import type { Channel } from './channels/channel.js';
 import { SEVERITIES, type NoteSeverity } from './notes/note.js';
 
-/** A rule of version 1: what a channel was sent, next to its other rules. */
+/** A rule of version 1; a channel had several. */
 export interface StoredRule extends Doc {
   channel_id: string;
   project: string | null;
@@ -17,7 +16,7 @@ type Old = Channel & { urgent_at_once?: boolean };
 
 const removeDuplicates = (texts: readonly string[]): string[] => [...new Set(texts)];
 
-/** Rules that one filter can express: they differ in one respect only. */
+/** Groups rules that one filter can express, because they differ in one respect only. */
 function merge(rules: readonly StoredRule[]): StoredRule[][] {
   const groups = new Map<string, StoredRule[]>();
   for (const rule of rules) {
@@ -40,15 +39,14 @@ const buildFilter = (rules: readonly StoredRule[]) => ({
   min_severity: rules[0]?.least_severity ?? SEVERITIES[3],
 });
 
-/** The same for every run, so that a run that was cut off inserts nothing twice. */
 function buildCopyId(id: string, n: number): string {
   const hex = createHash('sha256').update(`${id} ${n}`).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
 /**
- * A channel has one filter in place of rules. One whose rules no single filter expresses becomes several channels with
- * the same receiver.
+ * Replaces the rules of each channel by one filter. A channel whose rules need several filters
+ * becomes several channels with the same receiver.
  */
 async function convertRulesToFilters(ctx: MigrationContext): Promise<void> {
   const channels = ctx.collection<Old>('channels');
@@ -79,7 +77,7 @@ async function convertRulesToFilters(ctx: MigrationContext): Promise<void> {
           lease_until: null,
         }) as Old,
     );
-    // Last, since the channel's own events say that it is done.
+    // Last, because the filter of the original channel marks the conversion as done.
     if (copies.length > 0) await channels.bulk(copies.map((copy) => ({ insert: copy })));
     await channels.change({ id: channel.id }, { set: { ...fields, ...buildFilter(first) } });
   }

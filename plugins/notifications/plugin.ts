@@ -1,6 +1,7 @@
 /**
- * Notifications for people: e-mail, chat, phone and on-call services. Webhooks send programs every event immediately; a
- * channel sends people what they chose, after quiet hours and in digests. Does nothing until there is a channel.
+ * Notifications by e-mail, chat, phone and on-call services. Webhooks send every event to programs
+ * immediately. A channel sends selected events to people, with quiet hours and digests. Does
+ * nothing without channels.
  */
 import joi from 'joi';
 import { definePlugin, extend } from '../../kernel/contract.js';
@@ -36,7 +37,6 @@ import { Reminders } from './sending/reminders.js';
 import { buildSenders } from './services/senders.js';
 import { TestMessages } from './sending/test-message.js';
 
-/** Retention of sent notifications, as for webhook deliveries. */
 const RETENTION_MS = 14 * DAY_MS;
 
 interface NotificationsConfig extends SmtpConfig {
@@ -87,7 +87,6 @@ export default definePlugin<NotificationsConfig>({
   migrations: MIGRATIONS,
   collections: [
     { name: 'channels', indexes: [{ fields: ['name'] }] },
-    // Of other plugins, to people outside.
     {
       name: 'mails',
       indexes: [
@@ -97,7 +96,7 @@ export default definePlugin<NotificationsConfig>({
         { fields: ['created_at'] },
       ],
     },
-    // Read by the first migration alone.
+    // Only read by the first migration.
     { name: 'rules', indexes: [{ fields: ['channel_id'] }] },
     {
       name: 'notes',

@@ -1,6 +1,6 @@
 /**
- * `/v1/traces` and `/v1/metrics`: an exporter of OpenTelemetry is set up once for all signals, so those that nobody
- * stores here are taken and dropped, unread (contract 21, Amendments).
+ * `/v1/traces` and `/v1/metrics`: OpenTelemetry exporters are configured once for all signals, so
+ * unsupported ones are accepted and discarded unread (contract 21, Amendments).
  */
 import joi from 'joi';
 import { text, type Clock, type Logger, type RouteSpec } from '../../kernel/contract.js';
@@ -35,7 +35,7 @@ export function droppedRoutes({ log, clock }: { log: Logger; clock: Pick<Clock, 
     handle: ({ headers }) => {
       warn(signal);
       const isProtobuf = headers['content-type']?.toLowerCase().startsWith(PROTOBUF_TYPE) === true;
-      // An empty message is a full success.
+      // An empty message means full success.
       return isProtobuf ? text(Buffer.alloc(0), PROTOBUF_TYPE) : {};
     },
   }));

@@ -1,4 +1,3 @@
-/** Logs of OpenTelemetry on their way to the error stream (contract 21, Beyond the specification). */
 import { inject, injectable, PORT, type Logger } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
 import { ERROR_INTAKE, type ErrorIntake, type ErrorSender } from '../../ports/domain/errors.js';
@@ -8,20 +7,15 @@ import { firstText } from './attributes.js';
 import type { LogRecord, ReadLogs } from './log-record.js';
 import { reportOf, type ReadRecord } from './report.js';
 
-/** Reports of different classes that are recorded at a time. */
 const SIDE_BY_SIDE = 8;
 
-/** Who sent a request, and where from. */
 export interface LogCaller {
   principal: TokenPrincipal;
   address: string;
 }
 
-/** What a request is answered with. */
 export interface TakenLogs {
-  /** Records that became no report. */
   rejected: number;
-  /** Why, in a sentence; null: all became reports. */
   sentence: string | null;
 }
 
@@ -33,15 +27,14 @@ export class LogIntake {
     @inject(PORT.log) private readonly log: Logger,
   ) {}
 
-  /** A call was answered with an error. */
   refused(): void {
     this.errors.refused('sdk');
   }
 
   /**
-   * Records the exceptions among the records; resolves after the commit.
-   * @throws what the first failed report met, when that was a fault of the service: the sender repeats the request, and
-   *   records with a reference count once
+   * Records the exceptions among the log records; resolves after the commit.
+   * @throws the first error that was a service fault: the sender repeats the request, and records
+   *   with a reference count once
    */
   async take({ records, skipped }: ReadLogs, { principal, address }: LogCaller): Promise<TakenLogs> {
     const { id, name, token_kind } = principal;
@@ -83,7 +76,7 @@ export class LogIntake {
     return { rejected, sentence: rejected === 0 ? null : `Not taken: ${[...reasons].slice(0, 3).join('; ')}.` };
   }
 
-  /** The token's project; of a token for all projects the one that the service is named after. */
+  /** Returns the token's project, or for a token of all projects the one named like the service. */
   async #project({ resource }: LogRecord, { project }: TokenPrincipal): Promise<string | null> {
     if (project !== null) return project;
     const named = firstText(resource, 'service.name');
@@ -91,5 +84,5 @@ export class LogIntake {
   }
 }
 
-/** Reports that may belong to one group keep their order. */
+/** Reports that may share a group stay in order. */
 const laneOf = ({ report }: ReadRecord): string => JSON.stringify([report.project, report.exception_class]);

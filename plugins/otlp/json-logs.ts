@@ -1,4 +1,3 @@
-/** OTLP's JSON: field names in camel case, ids in hex, large numbers as text. Pure. */
 import type { Json } from '../../ports/store.js';
 import { DEEPEST, MOST_ATTRIBUTES, noAttributes, textOf, type Attributes } from './attributes.js';
 import { MOST_RECORDS, Unreadable, type LogRecord, type ReadLogs } from './log-record.js';
@@ -10,7 +9,6 @@ const record = (value: unknown): Loose | null =>
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const text = (value: unknown): string | null => (typeof value === 'string' ? textOf(value) : null);
 
-/** @throws Unreadable */
 export function recordsOfJson(body: unknown): ReadLogs {
   const given = record(body)?.['resourceLogs'];
   if (record(body) === null || (given !== undefined && !Array.isArray(given))) {
@@ -48,7 +46,7 @@ function recordOf(given: Loose, resource: Attributes, scope: string | null): Log
 
 const RANGES: Readonly<Record<string, number>> = { ERROR: 17, FATAL: 21 };
 
-/** Some writers give the name of the enumeration: `SEVERITY_NUMBER_ERROR2`. */
+/** Some writers send the enumeration name: `SEVERITY_NUMBER_ERROR2`. */
 function severityNamed(value: unknown): number {
   const [, range = ''] = /^SEVERITY_NUMBER_([A-Z]{4,5})[234]?$/.exec(text(value) ?? '') ?? [];
   return RANGES[range] ?? 0;
@@ -74,7 +72,7 @@ function attributesOf(value: unknown, depth: number): Attributes {
   return attributes;
 }
 
-/** `{stringValue: 'x'}` and its like. */
+/** `{stringValue: 'x'}` and similar. */
 function valueOf(value: unknown, depth: number): Json {
   const given = record(value);
   if (given === null || depth > DEEPEST) return null;
@@ -92,7 +90,7 @@ function valueOf(value: unknown, depth: number): Json {
   return kvlistValue === undefined ? null : { ...attributesOf(record(kvlistValue)?.['values'], depth + 1) };
 }
 
-/** A number that is too large to be exact stays the text that it came as. */
+/** A number that is too large to be exact stays text. */
 function numberOf(value: unknown): Json {
   if (typeof value === 'number') return value;
   const given = text(value);

@@ -1,3 +1,2 @@
-/** Encodings of OTLP over HTTP. */
 export const JSON_TYPE = 'application/json';
 export const PROTOBUF_TYPE = 'application/x-protobuf';

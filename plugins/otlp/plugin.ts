@@ -1,6 +1,6 @@
 /**
- * Logs of OpenTelemetry (contract 21, Beyond the specification): exceptions among them become reports of the error
- * stream. Nothing else depends on this folder.
+ * OpenTelemetry logs (contract 21, Beyond the specification): exceptions become reports of the
+ * error stream. No other module depends on it.
  */
 import { definePlugin } from '../../kernel/contract.js';
 import { ERROR_INTAKE } from '../../ports/domain/errors.js';

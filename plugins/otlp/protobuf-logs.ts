@@ -1,7 +1,6 @@
 /**
- * OTLP's protobuf, read field by field: of its messages a few fields are of use, and unknown ones are skipped, so that
- * newer versions are read too. The wire format is the library's. An empty message takes two bytes, so fields are
- * counted, and between records the event loop runs.
+ * Reads OTLP protobuf and skips unknown fields. An empty message takes two bytes, so fields are
+ * counted, and the event loop runs between records.
  */
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { Json } from '../../ports/store.js';
@@ -9,24 +8,21 @@ import { DEEPEST, MOST_ATTRIBUTES, noAttributes, type Attributes } from './attri
 import { MOST_RECORDS, MOST_VALUES, Unreadable, type LogRecord, type ReadLogs } from './log-record.js';
 import { yieldToEventLoop } from '../../lib/process/event-loop.js';
 
-/** Reads the field; returns false when the message has no such field. */
 type Take = (field: number, reader: LogReader) => boolean;
 
-/** The same for a message in which the event loop may run. */
 type TakeInSlices = (field: number, reader: LogReader) => boolean | Promise<boolean>;
 
-/** Fields of a request, those that are skipped included. */
 const MOST_FIELDS = 200_000;
-/** Fields of a record or resource, which is read without a pause; and fields until the next pause. */
+/**
+ * Maximum fields per record or resource, which is read without a pause; and fields between pauses.
+ */
 const MOST_FIELDS_OF_ONE = 20_000;
 const SLICE = 2_000;
-/** Of a record: a stack trace and its message have less. */
 const MOST_RECORD_BYTES = 524_288;
 
-/** Bounded by what it has read, whoever wrote it. */
+/** Limits the amount that is read from an untrusted sender. */
 class LogReader {
   readonly records: LogRecord[] = [];
-  /** Records that are too large to be read. */
   skipped = 0;
   #values = 0;
   #fields = 0;
@@ -35,7 +31,6 @@ class LogReader {
 
   constructor(readonly wire: BinaryReader) {}
 
-  /** The fields up to `end`. */
   fields(end: number, take: Take): void {
     this.#begin(end);
     while (this.wire.pos < end) {
@@ -45,7 +40,6 @@ class LogReader {
     this.#finish(end);
   }
 
-  /** The same, with pauses. */
   async slices(end: number, take: TakeInSlices): Promise<void> {
     this.#begin(end);
     while (this.wire.pos < end) {
@@ -68,13 +62,13 @@ class LogReader {
     if (this.wire.pos !== end) throw new Unreadable('A message of the request is longer than it says.');
   }
 
-  /** The next field; its type is null where it can be none of ours. */
+  /** Returns the next field; its type is null when no known field matches. */
   #next(): { field: number; type: WireType | null } {
     if (++this.#fields > MOST_FIELDS) throw new Unreadable(`The request has more than ${MOST_FIELDS} fields.`);
     if (++this.#slice > MOST_FIELDS_OF_ONE)
       throw new Unreadable(`A record of the request has more than ${MOST_FIELDS_OF_ONE} fields.`);
     const [field, type] = this.wire.tag();
-    // The library reads a group to its end, whatever is in it. No message of OTLP has one.
+    // The library would read a group to its end. OTLP messages have none.
     if (type === WireType.StartGroup || type === WireType.EndGroup) throw new Unreadable('The request has groups.');
     this.#type = type;
     return { field, type: type === WireType.Bit32 ? null : type };
@@ -84,7 +78,6 @@ class LogReader {
     this.wire.skip(this.#type, field);
   }
 
-  /** The end of the message that begins here. */
   end(): number {
     const length = this.wire.uint32();
     return this.wire.pos + length;
@@ -105,7 +98,6 @@ class LogReader {
   }
 }
 
-/** @throws Unreadable */
 export async function recordsOfProtobuf(bytes: Uint8Array): Promise<ReadLogs> {
   const reader = new LogReader(new BinaryReader(bytes));
   try {
@@ -118,7 +110,7 @@ export async function recordsOfProtobuf(bytes: Uint8Array): Promise<ReadLogs> {
   return { records, skipped };
 }
 
-/** The resource may stand behind the records that it is of. */
+/** The resource may follow its records. */
 function resourceLogs(): TakeInSlices {
   const resource = noAttributes();
   return (field, reader) => {
@@ -240,7 +232,7 @@ function mapped(reader: LogReader, depth: number): Json {
   return { ...values };
 }
 
-/** `ExportLogsServiceResponse`; without what was refused it is empty. */
+/** `ExportLogsServiceResponse`, empty unless records were rejected. */
 export function protobufAnswer(rejected: number, sentence: string | null): Uint8Array {
   const writer = new BinaryWriter();
   if (sentence === null) return writer.finish();

@@ -1,11 +1,10 @@
-/** A record with an exception, as a report of the error stream (contract 21, Beyond the specification). Pure. */
 import type { ErrorLevel } from '../../ports/domain/bugs.js';
 import type { ErrorDetails, ErrorReport } from '../../ports/domain/errors.js';
 import type { Json } from '../../ports/store.js';
 import { firstText, textOf } from './attributes.js';
 import type { LogRecord } from './log-record.js';
 
-/** Of OpenTelemetry's numbers: ERROR is 17 to 20, FATAL 21 to 24. */
+/** OpenTelemetry severities: ERROR is 17 to 20, FATAL 21 to 24. */
 const ERROR = 17;
 const FATAL = 21;
 
@@ -22,7 +21,10 @@ const NAMED: Readonly<Record<string, ErrorLevel>> = {
 };
 const MAX_LINE = 2_147_483_647;
 
-/** What names a user, the surest first; only a keyed hash of it is kept (contract 21, people affected). */
+/**
+ * Attributes that identify a user, most reliable first; only a keyed hash is stored (contract 21,
+ * people affected).
+ */
 const USER = ['user.id', 'enduser.id', 'user.email', 'user.name', 'enduser.pseudo.id'] as const;
 
 export interface ReadRecord {
@@ -30,7 +32,6 @@ export interface ReadRecord {
   details: () => ErrorDetails;
 }
 
-/** Null: the record has no exception. */
 export function reportOf(record: LogRecord, project: string): ReadRecord | null {
   const { attributes, resource, body } = record;
   const exceptionClass = firstText(attributes, 'exception.type');
@@ -67,21 +68,23 @@ function lineOf(value: Json | undefined): number | null {
   return Number.isInteger(line) && line > 0 && line <= MAX_LINE ? line : null;
 }
 
-/** Times beyond what a date holds are none. */
+/** Returns null for times beyond the range of a date. */
 function instant(nanoseconds: string | null): string | null {
   if (nanoseconds === null) return null;
   const at = new Date(Number(BigInt(nanoseconds) / 1_000_000n));
   return Number.isNaN(at.getTime()) ? null : at.toISOString();
 }
 
-/** By it a record that is sent again counts once. A span may log several exceptions, at different times. */
+/**
+ * Returns a reference, so that a repeated record counts once. A span may log several exceptions at
+ * different times.
+ */
 function refOf({ attributes, traceId, spanId, time }: LogRecord): string | null {
   const uid = firstText(attributes, 'log.record.uid');
   if (uid !== null) return uid;
   return traceId === null || spanId === null || time === null ? null : `${traceId}-${spanId}-${time}`;
 }
 
-/** What the report does not say already. */
 const SAID = new Set(['exception.type', 'exception.message', 'exception.stacktrace', 'log.record.uid', ...USER]);
 
 function contextOf(

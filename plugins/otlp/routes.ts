@@ -1,4 +1,3 @@
-/** `/v1/logs`: the path and the answers are OpenTelemetry's (OTLP over HTTP). */
 import joi from 'joi';
 import { named, text, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
@@ -26,7 +25,7 @@ const output = named(
 
 const KEYS = ['exception.type', 'exception.message'] as const;
 
-/** Exceptions in a body of either encoding, about: both spell the names of attributes out. */
+/** Estimates the exceptions in a body of either encoding: both spell out attribute names. */
 export const costOf = (body: unknown): number =>
   Buffer.isBuffer(body) ? Math.max(1, ...KEYS.map((key) => occurrences(body, key))) : 1;
 
@@ -75,7 +74,7 @@ export const routes = (intake: LogIntake): RouteSpec[] => [
   },
 ];
 
-/** JSON can spell a name with escapes, which no SDK does: such an exception would have cost nothing. */
+/** JSON may escape a name, which no SDK does: such an exception would be free of charge. */
 const isHidden = (records: readonly LogRecord[], bytes: Buffer): boolean =>
   KEYS.some((key) => records.filter(({ attributes }) => key in attributes).length > occurrences(bytes, key));
 

@@ -1,4 +1,3 @@
-/** What the services of this plugin are built on, so that a test puts its own in their place. */
 import { token } from '../../kernel/contract.js';
 import type { Cipher } from '../../ports/cipher.js';
 import type { Clock } from '../../ports/clock.js';

@@ -1,6 +1,6 @@
 /**
- * Probes (contract 30, beyond the specification): the service asks machines itself, and what it sees is a heartbeat of
- * the monitor. Built on ports alone; without it the watchdog waits for heartbeats, as it does otherwise.
+ * Probes (contract 30, beyond the specification): the service checks targets itself and reports the
+ * results as heartbeats.
  */
 import joi from 'joi';
 import { definePlugin, extend } from '../../kernel/contract.js';

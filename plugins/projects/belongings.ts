@@ -1,8 +1,7 @@
 /**
- * What goes with a project, wherever it is kept: tokens first, which end at once.
- *
- * A plugin that is off when a project goes cannot be asked. So it is written down for each deleted slug which plugins
- * have cleared it, for ever; the others do so before anybody is served once they are on again.
+ * Deletes the data of deleted projects in all plugins, tokens first, which end immediately. A
+ * disabled plugin cannot be called, so the plugins that have cleared a slug are recorded
+ * permanently. The others do so before they serve requests again.
  */
 import {
   addedBy,
@@ -19,9 +18,7 @@ import { all } from '../../lib/paging.js';
 import { PROJECT_BELONGINGS, type ProjectBelongings } from '../../ports/domain/projects.js';
 import { TOKENS, type TokenIssuer } from '../../ports/domain/tokens.js';
 
-/** A slug of which a project was deleted. */
 export interface DeletedSlug extends Doc {
-  /** The plugins that have nothing of it. */
   cleared: string[];
 }
 
@@ -35,20 +32,23 @@ export class Belongings {
     @inject(PORT.log) private readonly log: Logger,
   ) {}
 
-  /** Before a project is made: what a process bound to an earlier one of this slug while that was being deleted. */
+  /**
+   * Call before creating a project: deletes what another process stored under this slug during an
+   * earlier deletion.
+   */
   async clear(slug: string): Promise<void> {
     await this.#clear(slug);
     await this.deletions.change({ id: slug }, { push: { cleared: { each: this.#plugins() } } });
   }
 
-  /** With its project. */
+  /** Call when deleting a project. */
   async leave(slug: string): Promise<void> {
     await this.#clear(slug);
     for (const { value } of this.belongings()) await value.detach?.(slug);
     await this.deletions.change({ id: slug }, { set: { cleared: this.#plugins() } }, { upsert: true });
   }
 
-  /** At the start: what plugins have kept that were off when its project went. */
+  /** Call at start: clears data of plugins that were disabled when a project was deleted. */
   async catchUp(): Promise<void> {
     const present = this.#plugins();
     for (const { id: slug, cleared } of await all(this.deletions, { limit: 1000, damaged: () => undefined })) {
@@ -56,7 +56,6 @@ export class Belongings {
     }
   }
 
-  /** One that fails is asked again at the next start, and stops no other. */
   async #catchUpOne(slug: string, plugin: string): Promise<void> {
     try {
       for (const { value } of this.belongings().filter((one) => one.plugin === plugin)) {

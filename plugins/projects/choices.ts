@@ -1,4 +1,3 @@
-/** The projects that the bar offers, which every page shows: read once a second at most. */
 import type { ChoosableProject, Clock, ProjectChoices } from '../../kernel/contract.js';
 import { SECOND_MS } from '../../lib/time.js';
 import type { Projects } from './service.js';
@@ -22,7 +21,7 @@ export class Choices implements ProjectChoices {
     if (last !== null && last.most === most && now - last.at < SECOND_MS) return last.offered;
     const reading = { at: now, most, offered: this.#read(most) };
     this.#last = reading;
-    // A reading that failed is none.
+    // Failed reads are not cached.
     reading.offered.catch(() => (this.#last = this.#last === reading ? null : this.#last));
     return reading.offered;
   }

@@ -1,4 +1,3 @@
-/** `aos project create | list | intake-key` (contracts 15 and 95). */
 import { fromForm, type CommandSpec } from '../../kernel/contract.js';
 import { formatTable } from '../../lib/console/format-table.js';
 import type { IntakeKeys } from './intake-keys.js';

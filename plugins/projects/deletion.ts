@@ -1,10 +1,13 @@
 /**
- * Deleting a project (contract 15, deleting and archiving) touches what other plugins keep, so it has an order and a
- * marker: the project is archived, which stops reports and publishes → every plugin is asked whether it uses the
- * project; one in use is restored, and the deletion refused → `leaving_by`, from which on the project is there for
- * nobody and its slug is free for nobody → what goes with it goes → the audit log → the project. A crash before the
- * marker leaves an archived project, which an administrator sees and deletes again; one behind it is finished by a job.
- * A report that was let in before the archiving and is stored after the question keeps its project's slug.
+ * Deletes projects (contract 15, deleting and archiving) in this order:
+ *
+ * archive the project, which stops reports and publishes → ask every plugin whether it uses the
+ * project; if so, restore it and reject the deletion → set `leaving_by`, which hides the project
+ * and keeps its slug reserved → delete dependent data → audit log → delete the project.
+ *
+ * A crash before the marker leaves an archived project, which an administrator can delete again;
+ * after the marker a job finishes the deletion. A concurrent report that was accepted before
+ * archiving keeps the slug.
  */
 import {
   added,
@@ -25,7 +28,6 @@ import { Belongings } from './belongings.js';
 import { Projects } from './service.js';
 import { nameOf, type Project } from './project.js';
 
-/** Older markers belong to a process that is gone. */
 const LEFTOVER_MS = 60 * SECOND_MS;
 
 @injectable()
@@ -51,7 +53,6 @@ export class ProjectDeletion {
     await this.#finish(await this.projects.mark(slug, { leaving_by: nameOf(actor) }), actor);
   }
 
-  /** Finishes what a crash interrupted. */
   async reconcile(): Promise<void> {
     const cutOff = { leaving_by: { exists: true }, ...elapsed('updated_at', LEFTOVER_MS, this.clock.now()) };
     for (const project of (await this.rows.find({ filter: cutOff, limit: 100 })).items)

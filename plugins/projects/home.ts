@@ -1,4 +1,4 @@
-/** A project's page as its home: what every plugin has of it, side by side (contract 80). */
+/** A project's home page with the parts of all plugins (contract 80). */
 import type { Logger } from '../../kernel/contract.js';
 import type { ProjectInfo, ProjectPart, ProjectParts } from '../../ports/domain/projects.js';
 import { dsn } from './project.js';
@@ -16,7 +16,7 @@ const shown = (id: string, part: ProjectPart): ShownPart => ({
   lines: part.lines.slice(0, LINES),
 });
 
-/** By rising order. A part that fails leaves its place to a sentence, and the others as they are. */
+/** Returns parts in ascending order; a failed part is replaced by a message. */
 export function partsOf(
   added: readonly ProjectParts[],
   project: ProjectInfo,
@@ -37,10 +37,13 @@ export function partsOf(
   );
 }
 
-/** Stands for the key of a DSN, which is shown once, when it is made. */
+/** Placeholder for the DSN's key, which is only shown when it is created. */
 const PLACEHOLDER = 'INTAKE_KEY';
 
-/** The card with the steps of one language. @param key of a DSN that was made just now; null: a placeholder */
+/**
+ * Builds the setup card of one language.
+ * @param key of a new DSN; null for a placeholder
+ */
 export function setupOf(
   { slug, number }: Pick<ProjectInfo, 'slug' | 'number'>,
   { baseUrl, language, key }: { baseUrl: string; language: unknown; key: string | null },

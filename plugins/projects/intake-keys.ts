@@ -1,6 +1,6 @@
 /**
- * Public intake keys (contract 15): tokens of the kind `intake`, bound to one project and good for its error intake
- * alone. They are made and kept by the access plugin, so that one look-up judges every credential.
+ * Public intake keys (contract 15): tokens of kind `intake` that only allow error intake for one
+ * project. The access plugin stores them, so that one lookup checks every credential.
  */
 import { inject, injectable, type Principal } from '../../kernel/contract.js';
 import { invalid, notFound } from '../../kernel/errors.js';
@@ -27,13 +27,15 @@ export class IntakeKeys {
     @inject(AUDIT) private readonly audit: AuditLog,
   ) {}
 
-  /** Newest first. @throws ServiceError not_found, insufficient_scope */
+  /**
+   * Newest first.
+   * @throws ServiceError not_found, insufficient_scope
+   */
   async list(principal: Principal, slug: string): Promise<IntakeKey[]> {
     await this.projects.need(principal, slug);
     return (await this.tokens.list({ kind: 'intake', project: slug })).map(view);
   }
 
-  /** As `list`, page by page. */
   async page(
     principal: Principal,
     slug: string,

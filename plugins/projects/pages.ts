@@ -1,4 +1,4 @@
-/** /projects: every account reads, administrators change (contract 80). */
+/** /projects: readable for all accounts, editable for administrators (contract 80). */
 import joi from 'joi';
 import {
   getFormFields,
@@ -24,13 +24,12 @@ import type { Projects } from './service.js';
 const read = { session: 'member' } as const;
 const manage = { session: 'admin' } as const;
 const title = 'Projects';
-/** Intake keys that the page lists, the newest; the API lists all. */
 const KEYS = 20;
 const languages = joi.object({ language: joi.string().max(20).empty('') });
 const languageOf = (request: HttpRequest): unknown => request.query['language'] ?? getFormFields(request)['language'];
 const params = joi.object({ slug: joi.string().pattern(SLUG, 'slug').required() });
 
-/** One a line: `/srv/app/ → src/`, with `->` as well. */
+/** One per line: `/srv/app/ → src/`, or with `->`. */
 function pathRootsFrom(text: unknown): PathRoot[] {
   const lines = String(text)
     .split('\n')
@@ -46,7 +45,7 @@ const pathRootLines = (roots: unknown): unknown =>
   Array.isArray(roots) ? (roots as PathRoot[]).map(({ from, to }) => `${from} → ${to}`).join('\n') : roots;
 
 /**
- * The form as the API's body: check boxes are lists, an unticked one is false.
+ * Converts the form to the API's body: check boxes become lists, unchecked ones false.
  * @throws ServiceError validation_failed
  */
 function bodyOf(request: HttpRequest, schema: joi.ObjectSchema): ProjectFields & { slug: string } {
@@ -62,7 +61,6 @@ function bodyOf(request: HttpRequest, schema: joi.ObjectSchema): ProjectFields &
   return fromForm(schema, given) as ProjectFields & { slug: string };
 }
 
-/** Forms that make something. */
 const MAKES: ReadonlySet<string> = new Set(['/projects', '/projects/{slug}/intake-keys']);
 
 export interface PageParts {
@@ -71,12 +69,10 @@ export interface PageParts {
   deletion: ProjectDeletion;
   brands: Brands;
   catalog: Pick<ServiceCatalog, 'scopes'>;
-  /** What other plugins add to a project's page. */
   sections: () => readonly ProjectSections[];
-  /** What the page of a project is made of. */
   parts: () => readonly ProjectParts[];
   log: Pick<Logger, 'warn'>;
-  /** `server.base_url`; with a free port it is known only once the server listens. */
+  /** `server.base_url`; with a free port known only after the server listens. */
   baseUrl: () => string;
 }
 

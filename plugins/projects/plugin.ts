@@ -1,4 +1,4 @@
-/** Projects: what reports, releases and licenses belong to (contract 15). */
+/** Projects, which own reports, releases and licenses (contract 15). */
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
 import { TOKEN_PROJECTS, TOKENS } from '../../ports/domain/tokens.js';
@@ -112,7 +112,7 @@ export default definePlugin({
   },
 });
 
-/** Somebody new works on what was made last, unless another one is chosen in the bar. */
+/** Defaults to the newest project, unless another one is selected. */
 function stepProject(all: readonly ProjectInfo[], wanted: string | null): string | null {
   const open = all.filter(({ archived }) => !archived);
   const newest = open.toSorted((a, b) => b.number - a.number)[0];

@@ -1,4 +1,4 @@
-/** Projects: the stored document, its rules, what is shown of it (contract 15). Pure. */
+/** Projects: the stored document, its rules and its public view (contract 15). */
 import joi from 'joi';
 import { named, whole, type Doc } from '../../kernel/contract.js';
 import type { Actor } from '../../ports/domain/audit.js';
@@ -7,12 +7,11 @@ import type { PathRoot, ProjectInfo } from '../../ports/domain/projects.js';
 export const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const SLUG_RULE = 'at most 64 of lower-case letters, digits, dots, dashes, underscores, a letter or digit first';
 
-/** The document's id is the slug. */
+/** The document id is the slug. */
 export interface Project extends Doc {
   name: string;
   description: string | null;
   repo_url: string | null;
-  /** Not set when none were entered. */
   path_roots?: PathRoot[];
   tag_format?: string | null;
   number: number;
@@ -22,7 +21,7 @@ export interface Project extends Doc {
   archived: boolean;
   created_at: string;
   updated_at: string;
-  /** Who deletes it, or makes it at this moment. The marker: such a project is there for nobody (deletion.ts). */
+  /** Who deletes or is creating the project. Projects with this marker are hidden. */
   leaving_by?: string;
 }
 
@@ -56,8 +55,8 @@ const line = (max: number) =>
     .pattern(/\p{Cc}/u, { invert: true, name: 'free of control characters' });
 
 /**
- * A place of a repository: an address, `git@host:path`, `host.name:path`, or a path. What else stands before a colon
- * (`javascript:`, `data:`) is an address that a program might follow to somewhere else.
+ * Repository location: a URL, `git@host:path`, `host.name:path`, or a path. Other schemes
+ * (`javascript:`, `data:`) are rejected, because programs might follow them.
  */
 const REPOSITORY = /^(?:(?:https?|ssh|git|git\+ssh|git\+https):\/\/|[^:.@/]*[.@/][^:]*:|[^:]*$)/i;
 
@@ -117,7 +116,6 @@ export const createBody = named(
     .example({ slug: 'shop', name: 'The shop', repo_url: 'https://git.example.com/shop' }),
 );
 
-/** What the form changes; it knows the project by its address. */
 export const changeBody = joi.object({ name: line(200).min(1), ...shared });
 export const patchBody = named(
   'ProjectChange',
@@ -146,13 +144,15 @@ export const projectShape = named(
   }),
 );
 
-/** `https://<key>@host/<number>`, with the scheme, port and path of the base URL (contract 21, Sentry SDK intake). */
+/**
+ * Builds `https://<key>@host/<number>` with the scheme, port and path of the base URL (contract 21,
+ * Sentry SDK intake).
+ */
 export function dsn(baseUrl: string, key: string, number: number): string {
   const url = new URL(baseUrl);
   return `${url.protocol}//${key}@${url.host}${url.pathname.replace(/\/+$/, '')}/${number}`;
 }
 
-/** As rows name who made or deletes something. */
 export function nameOf(actor: Actor): string {
   if (typeof actor === 'string') return actor;
   if (actor.kind === 'session') return actor.username;

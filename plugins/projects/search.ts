@@ -1,4 +1,3 @@
-/** Projects for the search, by slug and name. */
 import type { SearchProvider } from '../../ports/domain/search.js';
 import type { Projects } from './service.js';
 

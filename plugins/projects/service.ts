@@ -1,7 +1,6 @@
 /**
- * The project service: rules shared by the API, the pages and the command line, and the directory that other plugins
- * ask (contract 15).
- * A project that is being deleted (`leaving_by`) is there for none of them (deletion.ts).
+ * Projects: rules shared by the API, the pages and the command line, and the directory for other
+ * plugins (contract 15). Projects marked with `leaving_by` are hidden.
  */
 import { findChangedFields } from '../../lib/changed-fields.js';
 import {
@@ -38,16 +37,13 @@ import { Belongings } from './belongings.js';
 import { nameOf, projectInfo, SLUG, type Project, type ProjectFields } from './project.js';
 import { findReadable, type ReadablePage } from '../../ports/store/left-out.js';
 
-/** The last number that was given out. */
 export interface ProjectCounter extends Doc {
   n: number;
 }
 
-/** What the setup path may grant of a project that nobody chose scopes for. */
 const DEFAULT_SCOPES: readonly string[] = ['bugtracker:report'];
 const BELIEVED_MS = 1_000;
 const MAX_RECENT = 10_000;
-/** Not being deleted. */
 const THERE: Filter = { leaving_by: null };
 
 /** @throws ServiceError insufficient_scope when the token is for another project */
@@ -58,7 +54,8 @@ export function checkProject(principal: Principal, slug: string): void {
 @injectable()
 export class Projects implements ProjectDirectory {
   /**
-   * Every report asks for its project. What this process changes is forgotten at once, what others change in a second.
+   * Every report reads its project. Local changes invalidate the entry; others' appear within a
+   * second.
    */
   readonly #recent = new BoundedMap<ProjectInfo>({
     most: MAX_RECENT,
@@ -68,7 +65,7 @@ export class Projects implements ProjectDirectory {
 
   readonly #damage: ToldDamage;
 
-  /** Slugs by numbers, which are given out once: every envelope of a Sentry SDK asks. */
+  /** Slugs by number, which never changes; every Sentry envelope needs it. */
   readonly #slugs = new BoundedMap<string>({ most: MAX_RECENT });
 
   constructor(
@@ -105,12 +102,11 @@ export class Projects implements ProjectDirectory {
     return projectInfo(project);
   }
 
-  /** Without projects that are damaged: one of them holds up no other. */
+  /** Skips damaged projects. */
   async list(): Promise<ProjectInfo[]> {
     return (await all(this.rows, { filter: THERE, limit: 1000, damaged: this.#damage.tell })).map(projectInfo);
   }
 
-  /** All of them as they are stored, by slug. */
   every(): Promise<Project[]> {
     return all(this.rows, { filter: THERE, limit: 1000 });
   }
@@ -125,7 +121,7 @@ export class Projects implements ProjectDirectory {
     return project;
   }
 
-  /** By slug; a token that is bound to a project sees that one alone. */
+  /** Sorted by slug; a project-bound token only sees its project. */
   async page(
     principal: Principal,
     query: { archived?: boolean; limit: number; cursor?: string },
@@ -155,7 +151,7 @@ export class Projects implements ProjectDirectory {
     return project?.leaving_by === undefined ? project : null;
   }
 
-  /** @throws ServiceError conflict on a known slug, validation_failed, insufficient_scope */
+  /** @throws ServiceError conflict on an existing slug, validation_failed, insufficient_scope */
   async create(actor: Actor, input: ProjectFields & { slug: string }): Promise<Project> {
     const { slug } = input;
     if (typeof actor !== 'string') checkProject(actor, slug);
@@ -181,7 +177,7 @@ export class Projects implements ProjectDirectory {
       updated_at: now,
     };
     try {
-      // There for nobody yet, so that nobody binds anything to it that is cleared.
+      // Hidden until leftovers of the slug are cleared, so that nothing new is bound to it before.
       await this.rows.insert({ ...project, leaving_by: nameOf(actor) });
     } catch (error) {
       if (error instanceof StoreConflict) throw taken(slug);
@@ -194,7 +190,10 @@ export class Projects implements ProjectDirectory {
     return project;
   }
 
-  /** Only what is given changes. @throws ServiceError not_found, validation_failed, insufficient_scope */
+  /**
+   * Changes the given fields.
+   * @throws ServiceError not_found, validation_failed, insufficient_scope
+   */
   async change(actor: Principal, slug: string, input: ProjectFields): Promise<Project> {
     const before = await this.need(actor, slug);
     this.#checkScopes(actor, input.setup_scopes, before.setup_scopes);
@@ -211,7 +210,6 @@ export class Projects implements ProjectDirectory {
     return changed;
   }
 
-  /** Archiving an archived project changes nothing. */
   async setArchived(actor: Principal, slug: string, archived: boolean): Promise<Project> {
     const before = await this.need(actor, slug);
     if (before.archived === archived) return before;
@@ -229,7 +227,10 @@ export class Projects implements ProjectDirectory {
     return project;
   }
 
-  /** Changes nothing but these fields. @throws ServiceError not_found */
+  /**
+   * Sets exactly these fields.
+   * @throws ServiceError not_found
+   */
   async mark(slug: string, set: Partial<Omit<Project, 'id'>>): Promise<Project> {
     const there = { id: slug, ...THERE };
     const changed = await this.rows.change(there, { set: { ...set, updated_at: this.clock.iso() } });
@@ -238,7 +239,6 @@ export class Projects implements ProjectDirectory {
     return changed.doc;
   }
 
-  /** What is known of it no longer holds. */
   forget(slug: string): void {
     this.#recent.delete(slug);
   }
@@ -253,15 +253,15 @@ export class Projects implements ProjectDirectory {
     });
   }
 
-  /** Never the same twice, in any process; a creation that fails leaves a gap, which does no harm. */
+  /** Numbers are unique across processes; a failed creation leaves a harmless gap. */
   async #nextNumber(): Promise<number> {
     const changed = await this.counters.change({ id: 'number' }, { inc: { n: 1 } }, { upsert: true });
     return changed?.doc.n ?? 1;
   }
 
   /**
-   * What an application gets by the setup path is given by whoever could use it themselves: a token gives only scopes
-   * that it has, an administrator all (contract 10, accounts). Those that the project has already are not given anew.
+   * Setup scopes can only be granted by callers that have them: tokens their own, administrators
+   * all (contract 10, accounts). Existing scopes are kept without a check.
    * @throws ServiceError validation_failed, insufficient_scope
    */
   #checkScopes(actor: Actor, scopes: readonly string[] | undefined, before: readonly string[]): void {
@@ -278,10 +278,9 @@ export class Projects implements ProjectDirectory {
   }
 }
 
-/** A person with that role, who works in the web UI or on the command line; or the service itself. */
+/** An administrator in the web UI or on the command line, or the service itself. */
 const isAdministrator = (actor: Actor): boolean =>
   typeof actor === 'string' || (actor.kind === 'session' && actor.role === 'admin');
 
 const taken = (slug: string): ServiceError => conflict(`There is a project ${slug}.`, { fields: { slug: 'is taken' } });
-/** The field that names the project in such a call. */
 const fieldOf = (what: ProjectInput): string => (what === 'releases' || what === 'licenses' ? 'product' : 'project');

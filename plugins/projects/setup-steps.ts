@@ -1,12 +1,14 @@
-/** How an application of a language begins to report: the SDK that it takes, and the lines that name the DSN. Pure. */
+/** Setup instructions of a language: the SDK to install, and the code that configures the DSN. */
 
 export interface SetupSteps {
-  /** Part of an address. */
   id: string;
   label: string;
-  /** In a shell; null: nothing is installed. */
+  /** Shell command; null when nothing is installed. */
   install: string | null;
-  /** @param dsn whole, or with a placeholder for its key @param release `shop@1.0.0` */
+  /**
+   * @param dsn complete, or with a placeholder for its key
+   * @param release `shop@1.0.0`
+   */
   code(dsn: string, release: string): string;
 }
 
@@ -22,7 +24,6 @@ const npm =
       `});`,
     ].join('\n');
 
-/** The first is shown to whom has chosen none. */
 export const LANGUAGES: readonly [SetupSteps, ...SetupSteps[]] = [
   { id: 'node', label: 'Node.js', install: 'npm install @sentry/node', code: npm('@sentry/node') },
   { id: 'browser', label: 'Browser', install: 'npm install @sentry/browser', code: npm('@sentry/browser') },
@@ -78,7 +79,7 @@ export const LANGUAGES: readonly [SetupSteps, ...SetupSteps[]] = [
     id: 'curl',
     label: 'curl',
     install: null,
-    // The reports' own way in, whose key is the DSN's.
+    // AOS's own report intake, with the DSN's key.
     code: (dsn, release) => {
       const { username: key, origin, pathname } = new URL(dsn);
       const [slug = '', version = ''] = release.split('@');
@@ -93,5 +94,4 @@ export const LANGUAGES: readonly [SetupSteps, ...SetupSteps[]] = [
   },
 ];
 
-/** The steps of a language; those of the first where there is no such one. */
 export const stepsOf = (id: unknown): SetupSteps => LANGUAGES.find((one) => one.id === id) ?? LANGUAGES[0];

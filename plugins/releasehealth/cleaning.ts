@@ -1,4 +1,3 @@
-/** What leaves by itself: old hours, and notes of sessions that no SDK tells of any more. */
 import { collection, inject, injectable, PORT, token, type Clock } from '../../kernel/contract.js';
 import { DAY_MS, isoOf } from '../../lib/time.js';
 import type { Collection } from '../../ports/store.js';
@@ -8,7 +7,6 @@ import type { HourDoc, TroubledDoc } from './model.js';
 
 export const CONFIG = token<ReleaseHealthConfig>('releasehealth.config');
 
-/** A session that goes on for longer counts its error once more. */
 const NOTES_MS = DAY_MS;
 
 @injectable()
@@ -20,7 +18,6 @@ export class HealthCleaning {
     @inject(PORT.clock) private readonly clock: Clock,
   ) {}
 
-  /** A project goes. */
   async forget(project: string): Promise<void> {
     await removeAll(this.hours, { project });
   }

@@ -1,4 +1,3 @@
-/** The section `releasehealth` of the configuration. */
 import joi from 'joi';
 
 export interface ReleaseHealthConfig {

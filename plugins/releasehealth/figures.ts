@@ -1,4 +1,4 @@
-/** Answers how many sessions of which version ended in a crash (contract 21, release health). */
+/** Reports crashed sessions by version (contract 21, release health). */
 import { collection, inject, injectable, PORT, type Clock } from '../../kernel/contract.js';
 import { estimateDistinct, mergeSketches } from '../../lib/text/distinct-sketch.js';
 import { iteratePages } from '../../lib/paging.js';
@@ -14,7 +14,7 @@ import type { Collection, Filter } from '../../ports/store.js';
 import { versionName } from '../../lib/versions.js';
 import { hourOf, minuteOf, versionKey, type HourDoc } from './model.js';
 
-/** Documents read at a time: between two pages other requests have their turn. */
+/** Small pages, so that other requests run in between. */
 const PAGE = 200;
 
 interface Sum {
@@ -33,7 +33,7 @@ export class Figures implements ReleaseHealth {
 
   async versions({ project, hours, version, environment }: HealthQuestion): Promise<VersionHealth[]> {
     const names = this.#hoursBack(hours);
-    // All versions are read although one is asked for: adoption is a share of them.
+    // Adoption is a share of all versions, so all are read.
     const filter = { project, hour: { gte: names[0] ?? '' }, environment };
     const sums = new Map<string, Sum>();
     for await (const docs of iteratePages(this.hours, { filter, sort: [['hour', 'asc']], limit: PAGE })) {
@@ -67,7 +67,6 @@ export class Figures implements ReleaseHealth {
     return { ...sum, crash_addresses: ofCrashes.size, crashes_by_token };
   }
 
-  /** The beginnings of the last hours, the running one last. */
   #hoursBack(hours: number): string[] {
     const now = this.clock.now();
     return Array.from({ length: hours }, (_, i) => hourOf(now - (hours - 1 - i) * HOUR_MS));
@@ -77,7 +76,7 @@ export class Figures implements ReleaseHealth {
 const NOTHING: SessionCounts = { started: 0, errored: 0, crashed: 0, abnormal: 0 };
 
 function add(sums: Map<string, Sum>, doc: HourDoc): void {
-  // An hour may have been stored under another spelling.
+  // Another hour may use another spelling.
   const key = versionKey(doc.version);
   let sum = sums.get(key);
   if (sum === undefined) {
@@ -116,14 +115,14 @@ function shown(
   };
 }
 
-/** An error is taken away in the hour that the session states then, which may be another one. */
+/** The subtraction of an error may fall into another hour. */
 const seen = (counts: SessionCounts): SessionCounts => ({ ...counts, errored: Math.max(0, counts.errored) });
 
-/** Six digits: a share is shown with two behind the percent's point. */
+/** Six digits: percentages show two decimals. */
 const shareOf = (part: number, whole: number): number | null =>
   whole <= 0 ? null : Math.round((part / whole) * 1e6) / 1e6;
 
-/** The end of a session may come without its beginning, which was lost: a share is never below 0. */
+/** A crash may arrive without its start, so the share is clamped at 0. */
 function freeShare(crashed: number, all: number): number | null {
   const share = shareOf(crashed, all);
   return share === null ? null : Math.max(0, Math.round((1 - share) * 1e6) / 1e6);

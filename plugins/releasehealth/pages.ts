@@ -1,6 +1,6 @@
 /**
- * /release-health: the versions of a project with their sessions, and the dashboard's card (contract 21, release
- * health).
+ * /release-health: versions of a project with their sessions, and the dashboard card (contract 21,
+ * release health).
  */
 import joi from 'joi';
 import { View, type HttpRequest, type PageSpec, type PanelSpec } from '../../kernel/contract.js';
@@ -10,12 +10,10 @@ import type { ReleaseHealth, VersionHealth } from '../../ports/domain/release-he
 export interface HealthPageDeps {
   figures: ReleaseHealth;
   projects: Pick<ProjectDirectory, 'list'>;
-  /** The project with a session last; null: there is none. */
   latest: () => Promise<string | null>;
 }
 
 const HOURS = 24;
-/** Versions that the page lists; the card shows fewer. */
 const MOST_ROWS = 50;
 const MOST_IN_CARD = 3;
 const RANGES = [

@@ -1,7 +1,7 @@
 /**
- * Release health (contract 21, release health): counts sessions by version, environment and hour, so that people see
- * how many ended in a crash, and a rollout that crashes more than the version before stops. Nothing else depends on
- * this folder.
+ * Release health (contract 21, release health): counts sessions by version, environment and hour,
+ * to show crash rates and stop rollouts that crash more than the previous version. Nothing else
+ * depends on this folder.
  */
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { HOUR_MS } from '../../lib/time.js';

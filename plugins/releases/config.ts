@@ -1,7 +1,6 @@
-/** The section `releases` of the configuration. The composition reads its `url` and `path` to make the store. */
 import joi from 'joi';
 
-/** Bytes kept free on the store's disk, so that smaller writes still fit. */
+/** Bytes reserved on the store's disk, so that smaller writes still fit. */
 export const MIN_FREE_BYTES = 64 * 1024 * 1024;
 
 export interface ReleasesConfig {
@@ -17,7 +16,6 @@ export interface ReleasesConfig {
   halt_addresses: number;
 }
 
-/** Refuses an address with a query, a fragment or credentials, which belong to a request. */
 function address(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : null;
   if (!url || !['http:', 'https:'].includes(url.protocol)) throw new Error('must be an http or https URL');
@@ -26,7 +24,7 @@ function address(value: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
-/** A web path stands within quotation marks in a directive of a web server. */
+/** Validates a web path, which stands within quotation marks in a web server directive. */
 function webPath(value: string): string {
   if (!/^(\/|[A-Za-z]:[\\/])/.test(value)) throw new Error('must be an absolute path');
   if (/["\p{Cc}]|\\$/u.test(value))
@@ -34,7 +32,10 @@ function webPath(value: string): string {
   return value;
 }
 
-/** Packages lie where the documents are: another server would need credentials, backups and care of its own. */
+/**
+ * Accepts only the database server: another one would need separate credentials, backups and
+ * maintenance.
+ */
 function storeUrl(value: string): string {
   if (value !== 'mongodb:')
     throw new Error('must be `mongodb:`, which means the database of storage.url, or not be given');

@@ -1,4 +1,3 @@
-/** What the services of this plugin are built on. A test binds its own value in place of this one. */
 import {
   token,
   type Clock,
@@ -36,29 +35,21 @@ export interface ReleaseDeps {
   store: ReleaseStore;
   signer: Signer;
   installers: Pick<Installers, 'manifest' | 'placing'>;
-  /** `server.base_url` without a final slash. */
   baseUrl: () => string;
   audit: Pick<AuditLog, 'record'>;
   liveTokens: LiveTokens;
   projects: ProjectDirectory;
   processes: Processes;
-  /** Undefined where no bug tracker runs. */
   bugs: () => BugsApi | undefined;
-  /** Keeps the commits of versions; undefined where no bug tracker runs. */
   history: () => BuildHistory | undefined;
-  /** Undefined where no error stream runs. */
   faults: () => VersionFaults | undefined;
-  /** Undefined where nobody counts sessions. */
   health: () => ReleaseHealth | undefined;
-  /** Undefined where no watchdog runs. */
   watchdog: () => Pick<WatchdogApi, 'adoption'> | undefined;
-  /** True when the disk has less free space than uploads have to leave. */
   short: () => boolean;
   /** `limits.package_bytes` */
   packageBytes: number;
   /** Writes a product's access files before its first package arrives (contract 40, publishing). */
   protect: (product: string) => Promise<void>;
-  /** True when no other process serves this store. */
   alone: boolean;
 }
 

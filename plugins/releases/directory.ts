@@ -1,4 +1,7 @@
-/** The products that the setup service shows before an installation, from memory (contract 60, catalog). */
+/**
+ * Lists the products that the setup service offers before an installation, from memory (contract
+ * 60, catalog).
+ */
 import { inject, injectable } from '../../kernel/contract.js';
 import type { CatalogChannel, ReleaseDirectory } from '../../ports/domain/releases.js';
 import { getLatest } from './asking/channel-releases.js';

@@ -1,4 +1,3 @@
-/** The error codes of releases (contract 40, publishing). */
 import { refusals, type Catalogue } from '../../kernel/contract.js';
 
 export const ERRORS = {

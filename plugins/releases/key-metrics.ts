@@ -1,4 +1,3 @@
-/** Metrics of the release signing key: they show its age, and processes that sign with different keys. */
 import type { Metrics } from '../../kernel/contract.js';
 import type { Signer } from '../../ports/signer.js';
 

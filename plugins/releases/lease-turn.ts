@@ -1,4 +1,3 @@
-/** Runs work in one process at a time, each in its turn: the others wait, at most a minute. */
 import { ServiceError } from '../../kernel/errors.js';
 import { createProcessLease, type HeldLease, type LeaseRow, type ProcessLeaseParts } from '../../lib/lease.js';
 import { MINUTE_MS, SECOND_MS } from '../../lib/time.js';
@@ -13,7 +12,7 @@ interface TurnParts extends ProcessLeaseParts<ProcessOwner> {
 }
 
 /**
- * @param what the leased thing, as the log names it
+ * @param what the leased thing, for the log
  * @param busy the message when the lease is not free within a minute
  * @throws ServiceError overloaded, and what `work` throws
  */

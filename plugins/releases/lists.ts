@@ -1,4 +1,4 @@
-/** The list of releases (contract 40, asking; contract 00, lists). */
+/** Lists releases (contract 40, asking; contract 00, lists). */
 import { inject, injectable, type Principal } from '../../kernel/contract.js';
 import { requireProject } from '../../kernel/errors.js';
 import type { Filter } from '../../ports/store.js';
@@ -34,7 +34,7 @@ export class ReleaseLists {
   ) {}
 
   /**
-   * Newest first; with `updated_since` in the order of changes.
+   * Returns releases, newest first; with `updated_since` in the order of changes.
    * @throws ServiceError insufficient_scope; InvalidCursor
    */
   async page(principal: Principal, query: ReleaseQuery): Promise<ReleasePage> {
@@ -56,14 +56,16 @@ export class ReleaseLists {
   }
 }
 
-/** A token bound to a project sees that project alone. @throws ServiceError insufficient_scope */
+/**
+ * Returns the visible product: a token bound to a project sees only that project.
+ * @throws ServiceError insufficient_scope
+ */
 export function checkCanRead(principal: Principal, product: string | undefined): string | undefined {
   const own = principal.kind === 'token' ? principal.project : null;
   if (product !== undefined) requireProject(own, product);
   return own ?? product;
 }
 
-/** @throws ServiceError insufficient_scope */
 export function checkCanChange(principal: Principal, product: string): void {
   checkCanRead(principal, product);
 }

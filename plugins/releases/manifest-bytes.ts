@@ -1,4 +1,3 @@
-/** Builds manifests piece by piece, with a turn of the event loop between pieces: 200,000 files make 35 MB. */
 import { createHash } from 'node:crypto';
 import { formatManifestPieces, type ManifestInput } from '../../lib/formats/manifest.js';
 import { splitText } from '../../lib/text/pieces.js';
@@ -6,19 +5,17 @@ import { yieldToEventLoop } from '../../lib/process/event-loop.js';
 
 export interface BuiltManifest {
   text: string;
-  /** The bytes to sign. */
   bytes: Buffer;
   /** SHA-256 of the bytes, hex. */
   sha256: string;
 }
 
-/** Files in a piece when the release has no patterns. */
 const FILES = 500;
-/** So many patterns halve the piece: each file is compared with all of them. */
+/** This many patterns halve the chunk: each file is compared with all of them. */
 const PATTERNS = 4;
 const HASHED_UNITS = 512 * 1024;
 
-/** @param release has its files in the order of their paths by code point */
+/** @param release has its files sorted by path, by code point */
 export async function buildManifest(
   release: ManifestInput,
   pause: () => Promise<void> = yieldToEventLoop,

@@ -1,4 +1,4 @@
-/** The documents that the plugin stores, and the words that it uses (contract 40). */
+/** The plugin's stored documents (contract 40). */
 import type { Runtime } from '../../lib/formats/manifest.js';
 import type { Platform } from '../../lib/formats/platform.js';
 import type { LeaseRow } from '../../lib/lease.js';
@@ -7,7 +7,6 @@ import type { ProcessOwner } from '../../ports/processes.js';
 import type { ReleasePlace } from '../../ports/release-store.js';
 import type { Doc } from '../../ports/store.js';
 
-/** The fields of a release that its publish sets. */
 export interface ReleaseFields {
   product: string;
   channel: string;
@@ -17,29 +16,29 @@ export interface ReleaseFields {
   /** The name by which `resolved_in_build` may refer to the release. */
   build: string | null;
   mandatory: boolean;
-  /** 0 to 100. */
   rollout_percent: number;
   min_version: string | null;
   release_notes: string | null;
   published_at: string;
   published_by: string;
-  /** The size in bytes. */
+  /** Bytes. */
   package_size: number;
   package_sha256: string;
   manifest_sha256: string;
   /** Base64; null for an unsigned release. */
   manifest_signature: string | null;
   key_id: string | null;
-  /** The number of files in the package. */
   file_count: number;
   entry: string | null;
   runtime: Runtime | null;
   preserve_patterns: string[];
-  /** True when the package holds a `setup.json`. */
   has_setup: boolean;
 }
 
-/** A release: one product, channel, version and platform. Its id follows from these four (place.ts). */
+/**
+ * A release: one product, channel, version and platform, from which its id derives
+ * (release-place.ts).
+ */
 export interface ReleaseDoc extends Doc, ReleaseFields {
   withdrawn_at: string | null;
   withdrawn_reason: string | null;
@@ -49,26 +48,25 @@ export interface ReleaseDoc extends Doc, ReleaseFields {
   rollout_at: string;
   downloads: number;
   created_at: string;
-  /** Never goes back, so that readers of changes see every one. */
+  /** Never decreases, so that delta readers see every change. */
   updated_at: string;
   rev: number;
-  /** The product; present while the rollout may halt by itself. */
+  /** The product; present while the rollout may halt automatically. */
   rolling?: string;
-  /** Since when work is left to do; absent when none is (docs/consistency.md, releases). */
+  /** Time since when work is pending; absent when none is (docs/consistency.md, releases). */
   open_at?: string;
-  /** Present while the files are about to leave the store. */
+  /** Present while the files are being removed from the store. */
   withdrawing?: { reason: string; at: string };
   outbox: ReleaseOutboxEntry[];
 }
 
-/** An event, stored with its change until its listeners have it. */
 export type ReleaseOutboxEntry = PublishedEntry | HaltedEntry;
 
 export interface PublishedEntry {
   id: string;
   at: string;
   event: 'release.published';
-  /** The data without the closed items, which are found when the event is sent. */
+  /** Data without the closed items, which are resolved when the event is sent. */
   data: Omit<ReleasePublished, 'closed_items' | 'closed_count'>;
 }
 
@@ -79,14 +77,12 @@ export interface HaltedEntry {
   data: ReleaseHalted;
 }
 
-/** One part of a manifest's text. */
 export interface ManifestPart extends Doc {
   release_id: string;
   manifest_sha256: string;
   text: string;
 }
 
-/** The lease of a release that is being published, and the marker of how far the publish came. */
 export interface PublishDoc extends Doc, LeaseRow<ProcessOwner> {
   id: string;
   /** Written before the first rename: after a crash the intent is finished or undone. */
@@ -94,7 +90,6 @@ export interface PublishDoc extends Doc, LeaseRow<ProcessOwner> {
 }
 
 export interface PublishIntent {
-  /** The staged package; null when an existing package is linked. */
   staged: string | null;
   release: ReleaseFields;
 }

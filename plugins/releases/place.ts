@@ -1,6 +1,6 @@
 /**
- * Checks the names of a release's place as callers write them, and derives ids from them (contract 40, versions). Pure.
- * A name that passes is one segment of a path, and no two places share a file.
+ * Validates the names of a release's place and derives ids from them (contract 40, versions). A
+ * valid name is one path segment, and no two places share a file.
  */
 import { createHash } from 'node:crypto';
 import { invalid, invalidQuery, type ServiceError } from '../../kernel/errors.js';
@@ -8,9 +8,8 @@ import { normalizeVersion, isVersion, stripBuildMetadata } from '../../lib/versi
 import { isPlatform, PLATFORMS, type Platform } from '../../lib/formats/platform.js';
 
 export const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
-/** The longest version that is published: it names a directory. */
+/** Maximum length of a published version, which names a directory. */
 export const MAX_VERSION_LENGTH = 200;
-/** The longest version that a question may name. */
 export const MAX_QUERY_VERSION_LENGTH = 1_000;
 /** A channel of this name would collide with the product's own document. */
 const RESERVED_CHANNEL = 'latest.json';
@@ -47,7 +46,6 @@ export function checkChannel(
 const idOf = (...names: string[]): string =>
   createHash('sha256').update(names.join('\u001f')).digest('hex').slice(0, 40);
 
-/** Equal versions have one id: `1.2` and `1.2.0`. */
 export const getReleaseId = (product: string, channel: string, version: string, platform: Platform): string =>
   idOf(product, channel, normalizeVersion(version), platform);
 

@@ -1,7 +1,4 @@
-/**
- * Update service and release store (contract 40): machines ask for the newest release, administrators and CI publish,
- * withdraw, promote and roll out, and the store's access files decide who may download.
- */
+/** Update service and release store (contract 40). */
 import { definePlugin, extend, type JobSpec, type PluginContext } from '../../kernel/contract.js';
 import { ACCOUNT_WATCHERS, ACCOUNTS, LOGIN_ATTEMPTS } from '../../ports/domain/access.js';
 import { AUDIT } from '../../ports/domain/audit.js';
@@ -193,7 +190,7 @@ export default definePlugin<ReleasesConfig>({
         await stamps.start();
         await index.start();
         await reconciler.start();
-        // A store that takes no writes is no reason not to start: products without their files stay closed.
+        // An unwritable store does not prevent the start: products without their files stay closed.
         await store.files
           .complete()
           .catch((err: unknown) => deps.log.error({ err }, 'the access files could not be written; it is tried again'));

@@ -1,4 +1,3 @@
-/** The services that the plugin's routes, pages and jobs use; constructors name what these need in turn. */
 import type { Instances, PluginContext } from '../../kernel/contract.js';
 import { UpdateCheckService } from './asking/asking.js';
 import { StoredManifests } from './asking/manifest-texts.js';
@@ -39,7 +38,6 @@ const SERVICES = {
 
 export type ReleaseServices = Instances<typeof SERVICES> & { deps: ReleaseDeps };
 
-/** @param scope the plugin's own container */
 export function buildServices(scope: Pick<PluginContext, 'bind' | 'services'>, deps: ReleaseDeps): ReleaseServices {
   scope.bind(DEPS, deps);
   return { ...scope.services(SERVICES), deps };

@@ -1,8 +1,10 @@
-/** Which version a release is compared with (contract 21, release health). Pure. */
 import { normalizeVersion, compareVersions } from '../../lib/versions.js';
 import type { ReleaseDoc } from './model.js';
 
-/** The versions below this one that the same channel offers, on whatever platform, the highest first; each once. */
+/**
+ * Lists the lower versions of the same channel on any platform, highest first, each once (contract
+ * 21, release health).
+ */
 export function findVersionsBefore(
   { channel, version }: Pick<ReleaseDoc, 'channel' | 'version'>,
   releases: readonly Pick<ReleaseDoc, 'channel' | 'version' | 'withdrawn_at'>[],

@@ -1,4 +1,4 @@
-/** What can be done, of what was typed: `new monitor`, `silence web-1`. Each hit leads to a form. */
+/** Search for actions such as `new monitor` or `silence web-1`. Each hit leads to a form. */
 import type {
   ActOn,
   PlainAct,
@@ -8,7 +8,7 @@ import type {
   SearchQuestion,
 } from '../../ports/domain/search.js';
 
-/** Letters of a verb from which it is understood. */
+/** Minimum prefix of a verb. */
 const LEAST = 2;
 
 const begins = (word: string, ...names: readonly string[]): boolean =>
@@ -34,18 +34,18 @@ async function hitsOn({ verb, on }: ActOn, question: SearchQuestion): Promise<Se
   const { text, words } = question;
   if (words.length < 2) return [];
   const rest = text.replace(/^\S+\s+/, '');
-  // The words of a question are told apart, the text after the verb is as it was typed.
+  // Words are deduplicated; the text after the verb stays as typed.
   const hits = await on({ ...question, text: rest, words: [...new Set(rest.toLowerCase().split(/\s+/))] });
   return hits.map((hit) => titled(`${verb} ${hit.title}`, hit));
 }
 
 export interface FoundActs {
   hits: SearchHit[];
-  /** The address of what alone was meant, or was named in full; else null. */
+  /** URL of the only hit, or of one that was typed in full; otherwise null. */
   exact: string | null;
 }
 
-/** @param asked the providers whose role the caller has */
+/** @param asked providers that the caller's role may use */
 export async function findActs(asked: readonly SearchProvider[], question: SearchQuestion): Promise<FoundActs> {
   const [verb = '', ...rest] = question.words;
   if (verb.length < LEAST) return { hits: [], exact: null };

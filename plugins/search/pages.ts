@@ -1,4 +1,3 @@
-/** Pages of the navigation for the search, by their label and by other words that people use for them. */
 import type { SearchProvider } from '../../ports/domain/search.js';
 import type { ServiceCatalog } from '../../ports/domain/system.js';
 

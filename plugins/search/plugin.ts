@@ -1,6 +1,6 @@
 /**
- * One search over everything (contract 80): the box in the bar at the top, and /search. It knows no domain: other
- * plugins add what can be found. A ref, or anything else that names one thing in full, leads straight to it.
+ * Global search (contract 80): the box in the top bar, and /search. Other plugins provide the hits.
+ * A ref or another full name leads directly to its page.
  */
 import joi from 'joi';
 import { definePlugin, Redirect, Reply, View, type HttpRequest, type PageSpec } from '../../kernel/contract.js';
@@ -10,7 +10,6 @@ import type { SessionPrincipal } from '../../ports/http.js';
 import { pageSearch } from './pages.js';
 import { Search } from './search.js';
 
-/** Hits of each kind: on the page, and in the list below the box. */
 const ON_PAGE = 20;
 const IN_LIST = 5;
 

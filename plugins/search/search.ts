@@ -1,32 +1,26 @@
 /**
- * Asks every plugin that can find something, each for so long and so much, so that one that is slow keeps nobody
- * waiting.
+ * Queries all search providers concurrently, each with a timeout, so that a slow one does not delay
+ * the others.
  */
 import type { Logger } from '../../kernel/contract.js';
 import type { SessionPrincipal } from '../../ports/http.js';
 import { findActs, type FoundActs } from './acts.js';
 import type { SearchHit, SearchProvider, SearchQuestion } from '../../ports/domain/search.js';
 
-/** Milliseconds that a plugin has. */
 const WAIT_MS = 1_000;
-/** The heading of what can be done. */
 const ACTIONS = 'Actions';
 
 export interface FoundKind {
   label: string;
   icon: string;
   hits: SearchHit[];
-  /** Where all of them are listed; null: these are all, or there is no such list. */
   more: string | null;
 }
 
 export interface SearchResults {
-  /** The page of what the text names in full. */
   exact: string | null;
-  /** Where what alone can be meant is done; null: nothing, or one of several things. */
   act: string | null;
   kinds: FoundKind[];
-  /** Labels of what did not answer in time, or failed. */
   missing: string[];
 }
 
@@ -37,7 +31,10 @@ export class Search {
     private readonly waitMs = WAIT_MS,
   ) {}
 
-  /** @param text null or blank: nothing is asked @param limit hits of each kind */
+  /**
+   * @param text without words returns no results
+   * @param limit hits of each kind
+   */
   async find(text: string, principal: SessionPrincipal, limit: number): Promise<SearchResults> {
     const question = questionOf(text);
     if (question === null) return { exact: null, act: null, kinds: [], missing: [] };
@@ -84,7 +81,6 @@ export class Search {
     return { exact, hits };
   }
 
-  /** Null when it failed or took too long. */
   async #within<T>(
     { label }: Pick<SearchProvider, 'label'>,
     work: (signal: AbortSignal) => Promise<T>,

@@ -1,37 +1,37 @@
 /**
- * The exceptions of an event: which one gives the title, and how the others belong to it (contract 21, Sentry SDK
- * intake). Pure.
+ * Exceptions of an event: which one provides the title, and how the others relate to it (contract
+ * 21, Sentry SDK intake).
  */
 import { framesOf, type StackFrame } from './frames.js';
 import { isWrapper, isRepeatedCause } from '../../lib/text/wrapped-errors.js';
 import { line, record, records, shallow, text, type Loose } from './values.js';
 
-/** `wrapper`: it was put around the one before. `member`: one of the errors that the first one holds. */
+/**
+ * `wrapper` wraps the previous exception; `member` is one of the errors that the first one holds.
+ */
 export type Relation = 'cause' | 'member' | 'wrapper';
 
-/** One exception of a chain. */
 export interface Thrown {
-  /** Null where it has no name of its own. */
   type: string | null;
   value: string | null;
-  /** The crash frame first. */
+  /** Crash frame first. */
   frames: readonly StackFrame[];
-  /** To those before it; of the first it says nothing. */
   relation: Relation;
-  /** How many groups it lies in: 1 for a member of the outermost group, and for what caused that member. */
+  /**
+   * Nesting depth in groups: 1 for a member of the outermost group and for that member's causes.
+   */
   level: number;
 }
 
-/** Exceptions read from a chain of causes. */
 const MOST_THROWN = 10;
 
 /**
- * Types of Go that only carry another error or a text: of the standard library, `pkg/errors`, `xerrors` and the like.
+ * Go types that only carry another error or a text: of the standard library, `pkg/errors`,
+ * `xerrors` and similar.
  */
 const NAMELESS =
   /^[*&]?(?:[\w./-]{1,200}\.)?(?:with(?:Stack|Message|Prefix|Detail|Hint|Context)|wrap(?:ped)?Errors?|noWrapError|joinError|errorString|errorT|fundamental|opaque(?:Wrapper|Leaf|LeafCauses))$/;
 
-/** An exception's text. Some SDKs send objects and lists instead. */
 function valueOf(exception: Loose): string | null {
   const value = exception['value'];
   return record(value) !== null || Array.isArray(value) ? JSON.stringify(shallow(value)) : text(value);
@@ -41,9 +41,9 @@ function thrownOf(exception: Loose, groups: ReadonlySet<unknown>, levels: Map<un
   const type = line(exception['type']);
   const mechanism = record(exception['mechanism']);
   const source = line(mechanism?.['source']) ?? '';
-  // A group has a cause too, which is none of its members.
+  // A group has a cause too, which is not a member.
   const isMember = groups.has(mechanism?.['parent_id']) && !/cause|context/i.test(source);
-  // The parent stands before: an id that names a later one, or the exception itself, leads nowhere.
+  // Parents come first, so an id of a later exception or of itself is invalid.
   const level = (levels.get(mechanism?.['parent_id']) ?? 0) + (isMember ? 1 : 0);
   const id = mechanism?.['exception_id'];
   if (id !== undefined && !levels.has(id)) levels.set(id, level);
@@ -56,10 +56,11 @@ function thrownOf(exception: Loose, groups: ReadonlySet<unknown>, levels: Map<un
   };
 }
 
-/** A member is named by the property of the group that holds it: `errors[0]`, `exceptions[1]`, `InnerExceptions[0]`. */
+/**
+ * Property of the group that holds the member: `errors[0]`, `exceptions[1]`, `InnerExceptions[0]`.
+ */
 const HELD = /^(?:errors|exceptions|_?inner_?exceptions)\[/i;
 
-/** The exceptions of an event, the one that gives the title first; none for an event without. */
 export function chainOf(event: Loose): Thrown[] {
   const given = records(event['exception']).slice(-MOST_THROWN).reverse();
   const mechanisms = given.map((exception) => record(exception['mechanism']));
@@ -72,8 +73,8 @@ export function chainOf(event: Loose): Thrown[] {
 }
 
 /**
- * Indices from the outermost exception to the one that gives the title: wrappers without a name or a message of their
- * own give it to what they wrap, and groups of one member to that member.
+ * Returns the indices from the outermost exception to the one that provides the title. Wrappers
+ * without a name or message defer to what they wrap, and groups with one member to that member.
  */
 function pathToTitle(chain: readonly Thrown[], given: readonly Loose[]): number[] {
   const path = [0];
@@ -106,21 +107,24 @@ function innerOf(chain: readonly Thrown[], given: readonly Loose[], at: number):
   return inner?.relation === 'cause' && (inner.type !== null || inner.value !== null) ? cause : null;
 }
 
-/** Whether the message is the cause's text. SDKs for Java give the package apart, in `module`. */
+/**
+ * Checks whether the message repeats the cause's text. Java SDKs report the package separately in
+ * `module`.
+ */
 function repeats(value: string | null, { type, value: message }: Thrown, given: Loose | undefined): boolean {
   const module = line(given?.['module']);
   const names = module === null ? [type] : [type, `${module}.${type ?? ''}`];
   return names.some((name) => isRepeatedCause(value, { type: name, message }));
 }
 
-/** Wrappers come behind what they wrap, which takes the stack that was kept for it. */
+/** Moves wrappers behind what they wrap, which receives the stack captured for it. */
 function titledFirst(chain: readonly Thrown[], given: readonly Loose[], path: readonly number[]): Thrown[] {
   const at = path.at(-1) ?? 0;
   const [outermost] = chain;
   const titled = chain[at];
   if (outermost === undefined || titled === undefined || at === 0) return [...chain];
   const hasOwnText = titled.type !== null || !isNameless(given[0]);
-  // The innermost stack was taken where the error was made.
+  // The innermost stack was captured where the error was created.
   const from = path.findLast((i) => (chain[i]?.frames.length ?? 0) > 0) ?? at;
   const first: Thrown = {
     type: titled.type,
@@ -139,11 +143,9 @@ function titledFirst(chain: readonly Thrown[], given: readonly Loose[], path: re
   return [first, ...inner, ...wrappers.toReversed()];
 }
 
-/** The frames of all exceptions. Most events have one, whose own they are. */
 export const framesOfAll = (chain: readonly Thrown[]): readonly StackFrame[] =>
   chain.length === 1 ? (chain[0] as Thrown).frames : chain.flatMap(({ frames }) => frames);
 
-/** The same with other frames. */
 export const reframed = (
   { type, value, relation: before, level: depth }: Thrown,
   frames: readonly StackFrame[],
@@ -153,12 +155,10 @@ export const reframed = (
 
 const isNameless = (exception: Loose | undefined): boolean => NAMELESS.test(line(exception?.['type']) ?? '');
 
-/** The members of the group that gives the title, those of inner groups too. */
 export const membersOf = (chain: readonly Thrown[]): readonly Thrown[] =>
   chain.slice(1).filter(({ relation }) => relation === 'member');
 
 const HEADING = 500;
 
-/** `Type: first line of the message` */
 export const headingOf = ({ type, value }: Thrown): string =>
   [type, line(value?.slice(0, HEADING))].filter((part) => part !== null).join(': ');

@@ -1,4 +1,3 @@
-/** Check-ins of scheduled jobs, as Sentry's SDKs send them (contract 21, Sentry SDK intake). Pure. */
 import type { CheckIn } from '../../ports/domain/watchdog.js';
 import { record, text, type Loose } from './values.js';
 
@@ -17,17 +16,16 @@ const UNITS: Readonly<Record<string, number>> = {
   year: 365 * DAY,
 };
 const LONGEST_RUN = 64;
-/** Five fields, or a word like `@daily`: no other text gets into a note of ours. */
+/** Five fields, or a word like `@daily`. Other text must not get into generated notes. */
 const CRON = /^(?:@[a-z]{4,10}|[\w*,/?#-]{1,40}(?: +[\w*,/?#-]{1,40}){4})$/;
 
-/** Null when it names no monitor, or says nothing that is known. */
 export function checkInOf(payload: Loose, project: string): CheckIn | null {
   const slug = text(payload['monitor_slug']);
   const phase = PHASES[text(payload['status']) ?? ''];
   if (slug === null || phase === undefined) return null;
   const seconds = payload['duration'];
   return {
-    // One segment: what a source may not hold becomes `-`, as in Sentry's own slugs.
+    // One segment: characters that a source may not contain become `-`, as in Sentry's slugs.
     source: `${project}/${slug.trim().replaceAll(/[^A-Za-z0-9._-]/g, '-')}`,
     phase,
     run: (text(payload['check_in_id']) ?? '').replaceAll(/[^\w.:-]/g, '').slice(0, LONGEST_RUN),
@@ -36,7 +34,7 @@ export function checkInOf(payload: Loose, project: string): CheckIn | null {
   };
 }
 
-/** What the program says of when it runs; its margin, for starts, and its longest run are in minutes. */
+/** Reads the schedule. Its margin for starts and its maximum run time are in minutes. */
 function configOf(config: Loose | null): Pick<CheckIn, 'interval' | 'cron' | 'timezone' | 'margin' | 'max_run'> {
   const { timezone, checkin_margin, max_runtime } = config ?? {};
   const zone = text(timezone) ?? null;
@@ -51,7 +49,6 @@ function configOf(config: Loose | null): Pick<CheckIn, 'interval' | 'cron' | 'ti
 const secondsOf = (minutes: unknown): number | null =>
   typeof minutes === 'number' && minutes > 0 ? Math.min(minutes * MINUTE, UNITS['year'] ?? 0) : null;
 
-/** How often, in seconds; or the expression of a schedule that says when. */
 function scheduleOf(schedule: Loose | null): Pick<CheckIn, 'interval' | 'cron'> {
   const { type, value, unit } = schedule ?? {};
   const seconds = UNITS[text(unit) ?? ''];

@@ -1,4 +1,4 @@
-/** Check-ins on their way to the watchdog, where there is one: a plugin may be switched off. */
+/** Forwards check-ins to the watchdog if that plugin is enabled. */
 import { inject, injectable, token } from '../../kernel/contract.js';
 import type { CheckInSender, WatchdogApi } from '../../ports/domain/watchdog.js';
 import type { TokenPrincipal } from '../../ports/http.js';
@@ -11,12 +11,14 @@ export const FIND_WATCHDOG = token<() => Pick<WatchdogApi, 'checkIn'> | undefine
 export class CheckIns {
   constructor(@inject(FIND_WATCHDOG) private readonly watchdog: () => Pick<WatchdogApi, 'checkIn'> | undefined) {}
 
-  /** Whether somebody takes them. */
   get taken(): boolean {
     return this.watchdog() !== undefined;
   }
 
-  /** Resolves after the commit. @throws ServiceError insufficient_scope, validation_failed */
+  /**
+   * Resolves after the commit.
+   * @throws ServiceError insufficient_scope, validation_failed
+   */
   async take(payload: Loose, project: string, principal: TokenPrincipal): Promise<void> {
     const checkIn = checkInOf(payload, project);
     if (checkIn !== null) await this.watchdog()?.checkIn(checkIn, senderOf(principal, project));

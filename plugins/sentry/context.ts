@@ -1,6 +1,6 @@
 /**
- * The rest of an event, as the report's `context`. The most useful members come first, because the end is cut when the
- * context is too large (contract 21, intake). Pure.
+ * Remaining data of an event, as the report's `context`. The most useful fields come first, because
+ * a context that is too large is truncated (contract 21, intake).
  */
 import { getJsonSize } from '../../lib/json/json-size.js';
 import type { MissingMap } from '../../ports/domain/frames.js';
@@ -14,26 +14,21 @@ import { line, list, record, shallow, text, type Loose } from './values.js';
 
 type JsonObject = { [key: string]: Json };
 
-/** Lines of source on each side of a frame. SDKs send five or seven. */
+/** Source lines on each side of a frame. SDKs send five or seven. */
 const MOST_SOURCE_LINES = 20;
-/** Frames of the application that keep source and locals. */
 const MOST_WHOLE = 6;
-/** Characters of the locals of the frame that the error comes from, and of another one. */
 const MOST_LOCALS = 4096;
 const FEWER_LOCALS = 1536;
 const LONGEST_LOCAL = 1024;
-/** Characters that a line of source takes beside its text: `"1041":"",`. */
+/** JSON overhead of a source line in characters: `"1041":"",`. */
 const LINE_KEY = 10;
-/** Characters of all frames, of the 32,768 that a context has. */
 const MOST_FRAME_TEXT = 14_336;
 
 export interface Beside {
-  /** A log message beside an exception. */
   message: string | null;
   missing: readonly MissingMap[];
 }
 
-/** @param chain as it was written */
 export function contextOf(event: Loose, chain: readonly Thrown[], { message, missing }: Beside): JsonObject | null {
   const own = ownFrame(framesIn(chain));
   const { source, frames } = own === null ? NO_FRAMES : keepFrames(chain, own);
@@ -56,7 +51,6 @@ export function contextOf(event: Loose, chain: readonly Thrown[], { message, mis
   return Object.keys(context).length === 0 ? null : context;
 }
 
-/** The object; null when it is empty. */
 function filled(value: unknown): Json | null {
   const object = record(value);
   return object === null || Object.keys(object).length === 0 ? null : shallow(object);
@@ -69,13 +63,15 @@ function sdkOf(value: unknown): string | null {
 }
 
 interface Source {
-  /** `{"41": "  return price.total;"}` */
+  /** `{"41": " return price.total;"}` */
   lines: JsonObject;
-  /** Characters as JSON, about. Counted here: an object with numbers for keys is slow to walk. */
+  /**
+   * Approximate JSON length in characters, counted here because objects with numeric keys are slow
+   * to walk.
+   */
   size: number;
 }
 
-/** The frame's lines of source under their numbers. */
 function sourceOf({ line: at, code, given }: StackFrame): Source | null {
   if (code === null) return null;
   const before = list(given['pre_context']).slice(-MOST_SOURCE_LINES);
@@ -91,7 +87,6 @@ function sourceOf({ line: at, code, given }: StackFrame): Source | null {
   return { lines, size };
 }
 
-/** The frame's variables, as many as there is room for. */
 function localsOf({ given }: StackFrame, most: number): Json | null {
   const locals = filled(given['vars']) as JsonObject | null;
   if (locals === null) return null;
@@ -111,11 +106,9 @@ const NAMING = ['function', 'filename', 'lineno'] as const;
 
 interface KeptFrame {
   fields: JsonObject;
-  /** Characters as JSON, about. */
   size: number;
 }
 
-/** What the SDK says of a frame that its line in the stack does not; null where it says nothing. */
 function stated({ given, module, inApp }: StackFrame): KeptFrame | null {
   const path = line(given['abs_path']);
   const origin = line(given['package']);
@@ -150,9 +143,7 @@ function withSource(frame: StackFrame): KeptFrame | null {
   return kept;
 }
 
-/** What the context keeps of the frames. */
 interface KeptFrames {
-  /** Lines of source of the frame that the error comes from. */
   source: { readonly [line: string]: Json } | null;
   frames: Json[] | null;
 }
@@ -165,9 +156,9 @@ const keepFrames = (chain: readonly Thrown[], own: StackFrame): KeptFrames => ({
 });
 
 /**
- * The frames of all exceptions, the crash frame first. Room goes to the application's last frames with source and
- * locals, to its other ones, and only then to the libraries'.
- * @param main those of the exception that `own` is of
+ * Selects frame data, crash frame first: the application's last frames with source and locals, then
+ * its other frames, then library frames.
+ * @param main frames of the exception that `own` belongs to
  */
 function framesKept(frames: readonly StackFrame[], main: readonly StackFrame[], own: StackFrame): Json[] | null {
   const application = main.some(({ inApp }) => inApp === true) ? main.filter(({ inApp }) => inApp === true) : main;
@@ -180,7 +171,7 @@ function framesKept(frames: readonly StackFrame[], main: readonly StackFrame[], 
     room -= made.size;
     kept.set(frame, made.fields);
   };
-  // The context itself has source and locals of its own one.
+  // The context itself has source and locals of the application's frame.
   for (const frame of whole) if (frame !== own) keep(frame, withSource);
   for (const frame of [...application, ...frames]) keep(frame, stated);
   const list = frames.flatMap((frame) => kept.get(frame) ?? []);

@@ -1,11 +1,11 @@
 /**
- * Finds the key where Sentry's SDKs put it (contract 21, Sentry SDK intake): in `X-Sentry-Auth`, in `?sentry_key=`, or
- * in the DSN of the envelope's header. Old SDKs send `Authorization: Sentry …`. A service token as Bearer also works.
- * Pure.
+ * Finds the key where Sentry SDKs send it (contract 21, Sentry SDK intake): `X-Sentry-Auth`,
+ * `?sentry_key=`, the DSN in the envelope header, or `Authorization: Sentry …`. A service token as
+ * Bearer also works.
  */
 import { envelopeHeader } from './envelope.js';
 
-/** The pairs come in any order, separated by commas, blanks or both. */
+/** Pairs in any order, separated by commas or spaces. */
 const PAIR = /(?:^|[\s,])sentry_key\s*=\s*"?([\x21\x23-\x2b\x2d-\x7e]{1,200})/i;
 const BEARER = /^bearer +([\x21-\x7e]{1,1024}) *$/i;
 /** `https://<key>[:<secret>]@host/<number>` */
@@ -13,7 +13,7 @@ const DSN = /^https?:\/\/([\x21-\x2e\x30-\x39\x3b-\x3f\x41-\x7e]{1,200})(?::[^@/
 
 type Given = { headers: Readonly<Record<string, string | undefined>>; query: Record<string, unknown>; body: unknown };
 
-/** The key; null when there is none. `body` is null until the body has been read. */
+/** Returns the key or null. `body` is null until it has been read. */
 export function keyOf({ headers, query, body }: Given): string | null {
   if (body !== null) return Buffer.isBuffer(body) ? dsnKey(body) : null;
   const { authorization } = headers;
@@ -24,7 +24,6 @@ export function keyOf({ headers, query, body }: Given): string | null {
   );
 }
 
-/** Of a repeated parameter the first value counts. */
 function one(value: unknown): string | null {
   const first: unknown = Array.isArray(value) ? value[0] : value;
   return typeof first === 'string' && first !== '' ? first : null;

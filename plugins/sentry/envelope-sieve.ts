@@ -1,7 +1,6 @@
 /**
- * Leaves payloads of an envelope out while it arrives: attachments and other items that this service does not store,
- * and stored ones beyond their size, an event aside. So an event beside a large screenshot costs what the event costs.
- * The header of such an item stays, with `length` 0 and what was `skipped`.
+ * Drops envelope payloads while they arrive: unsupported items, such as attachments, and oversized
+ * items other than events. The item's header stays, with `length` 0 and the `skipped` size.
  */
 import type { BodySieve } from '../../ports/http.js';
 import { LONGEST_HEADER, parseHeader } from './envelope.js';
@@ -13,15 +12,13 @@ type Mode = 'header' | 'item' | 'copy' | 'skip' | 'copy line' | 'skip line' | 'r
 
 export class EnvelopeSieve implements BodySieve {
   #mode: Mode = 'header';
-  /** Of an item's header whose end has not arrived. */
   #line: Buffer[] = [];
   #lineBytes = 0;
-  /** Bytes of the payload that are still to come. */
   #left = 0;
 
   /**
-   * @param stores whether items of this type are stored
-   * @param most bytes of one item that is no event
+   * @param stores returns whether items of this type are stored
+   * @param most maximum bytes of an item that is not an event
    */
   constructor(
     private readonly stores: (type: string) => boolean,
@@ -38,7 +35,6 @@ export class EnvelopeSieve implements BodySieve {
     return this.#line;
   }
 
-  /** Reads on from `at`; answers where it stopped. */
   #step(piece: Buffer, at: number, kept: Buffer[]): number {
     const mode = this.#mode;
     if (mode === 'copy' || mode === 'skip') return this.#payload(piece, at, kept);
@@ -82,7 +78,7 @@ export class EnvelopeSieve implements BodySieve {
     return end;
   }
 
-  /** Decides about an item by its header. One that cannot be read leaves the rest to whoever reads the envelope. */
+  /** Decides by the item's header. An unreadable header leaves the rest to the envelope parser. */
   #open(line: Buffer, kept: Buffer[]): void {
     const { type, length } = parseHeader(line) ?? {};
     const isSized = typeof length === 'number' && Number.isSafeInteger(length) && length >= 0;

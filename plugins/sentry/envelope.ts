@@ -1,36 +1,31 @@
 /**
- * Sentry's envelope: a line of JSON, then items, each a line of JSON and a payload. With `length` the payload is that
- * many bytes; without it the payload ends with its line. Only the structure is read here, in one pass and without a
- * copy. A payload is parsed only where its type is used. Pure.
- *
- * Strict where a mistake would cut payloads in the wrong place (a `length` that does not meet the end of a line).
- * Lenient elsewhere: blank lines, a missing last line end, CR before LF.
+ * Parser for Sentry envelopes: a JSON line, then items of a JSON line and a payload each. Only the
+ * structure is parsed, in one pass without copies. Strict where an error would split payloads
+ * incorrectly, lenient about blank lines, a missing last line end, and CR before LF.
  */
 import { record } from './values.js';
 
 export interface EnvelopeItem {
   type: string;
-  /** The payload's bytes: a view, no copy. */
   payload: Buffer;
-  /** The payload was left out while it arrived: its bytes, or true where its header states none. */
+  /** The payload was dropped on arrival: its size in bytes, or true if unknown. */
   skipped?: number | true;
 }
 
 export interface Envelope {
   header: Readonly<Record<string, unknown>>;
   items: readonly EnvelopeItem[];
-  /** A sentence: what is wrong with the item behind the last one, from which on nothing can be read. */
+  /** Error message about the first unreadable item; parsing stops there. */
   fault?: string;
 }
 
-/** An SDK sends one event, or up to a hundred sessions. */
+/** SDKs send one event, or up to a hundred sessions. */
 const MOST_ITEMS = 1_000;
-/** Bytes of a header line. SDKs send a few hundred. */
 export const LONGEST_HEADER = 16_384;
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** The line from `from`; `next` is behind its end. */
+/** Line from `from`; `next` is the index after its end. */
 interface Line {
   to: number;
   next: number;
@@ -50,18 +45,17 @@ function jsonLine(bytes: Buffer, from: number, { to }: Line): Record<string, unk
   }
 }
 
-/** The first line alone; null when it is not a JSON object. */
+/** Parses the first line only; returns null unless it is a JSON object. */
 export function envelopeHeader(bytes: Buffer): Record<string, unknown> | null {
   return jsonLine(bytes, 0, lineAt(bytes, 0));
 }
 
-/** A header as JSON; null when it is none. */
 export const parseHeader = (line: Buffer): Record<string, unknown> | null =>
   jsonLine(line, 0, { to: line.length, next: line.length });
 
 /**
- * The envelope, or one sentence that says what is wrong with it. An item that cannot be read takes those behind it
- * along, and those before it stay (`fault`).
+ * Returns the envelope, or an error message. An unreadable item also discards the items after it;
+ * those before it stay (`fault`).
  */
 export function readEnvelope(bytes: Buffer): Envelope | string {
   const first = lineAt(bytes, 0);
@@ -86,19 +80,20 @@ export function readEnvelope(bytes: Buffer): Envelope | string {
   return { header, items };
 }
 
-/** The index after any line ends. */
 function blank(bytes: Buffer, from: number): number {
   let at = from;
   while (bytes[at] === LF || bytes[at] === CR) at++;
   return at;
 }
 
-/** The index after a payload of `length` bytes; null when neither a line nor the envelope ends there. */
+/**
+ * Returns the index after a payload of `length` bytes; null unless a line or the envelope ends
+ * there.
+ */
 function lengthEnd(bytes: Buffer, head: Line, length: unknown): number | null {
   if (typeof length !== 'number' || !Number.isSafeInteger(length) || length < 0) return null;
   const end = head.next + length;
   if (end > bytes.length) return null;
-  // The next header may follow an empty payload at once.
   if (length === 0) return end;
   const after = bytes[end] === CR ? bytes[end + 1] : bytes[end];
   return after === undefined || after === LF ? end : null;

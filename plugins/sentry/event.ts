@@ -1,6 +1,6 @@
 /**
- * Turns a Sentry event into a report of the error stream (contract 21, Sentry SDK intake). Missing fields and every
- * known spelling are accepted: no field can make an event fail. Pure.
+ * Converts a Sentry event to an error report (contract 21, Sentry SDK intake). All known spellings
+ * are accepted, and no field can make an event fail.
  */
 import type { ErrorLevel } from '../../ports/domain/bugs.js';
 import type { ErrorDetails, ErrorReport } from '../../ports/domain/errors.js';
@@ -17,7 +17,7 @@ import { userOf } from './user.js';
 import { readVersion } from '../../lib/versions.js';
 import { line, list, record, records, shallow, text, type Loose } from './values.js';
 
-/** One more than the intake keeps, so that the intake sees the excess and notes the cut. */
+/** One more than the intake stores, so that the intake notes the truncation. */
 const MOST_TAGS = 33;
 const MOST_BREADCRUMBS = 51;
 const MOST_FINGERPRINT = 33;
@@ -35,23 +35,22 @@ const LEVELS: Readonly<Record<string, ErrorLevel>> = {
   log: 'warning',
 };
 
-/** `fatal`, `error`, or `warning` for every lower level. Without a level an event is an `error`. */
+/** Returns `fatal`, `error`, or `warning` for lower levels. The default is `error`. */
 export function levelOf(level: unknown): ErrorLevel {
   const name = typeof level === 'string' ? level.toLowerCase() : '';
   return Object.hasOwn(LEVELS, name) ? (LEVELS[name] ?? 'error') : 'error';
 }
 
-/** The version in a release: `1.4.2` of `shop@v1.4.2+b7`; null when there is none. */
+/** Returns the version in a release: `1.4.2` of `shop@v1.4.2+b7`; null if there is none. */
 export function versionOf(release: unknown): string | null {
   const { name } = readVersion(line(release) ?? '');
   const plus = name.indexOf('+');
   return text(plus < 0 ? name : name.slice(0, plus));
 }
 
-/** `388` of `shop@1.4.2+388`: mobile applications number the builds of one version. */
 const buildNumberOf = (release: unknown): string | null => readVersion(line(release) ?? '').number;
 
-/** An event's id as Sentry shows it: without dashes, in lower case; null when it is missing or too long. */
+/** Returns an event id without dashes in lower case; null when it is missing or too long. */
 export function eventIdOf(value: unknown): string | null {
   const id = line(value)?.trim().replaceAll('-', '').toLowerCase() ?? '';
   return id === '' || id.length > CLIENT_REF ? null : id;
@@ -59,25 +58,19 @@ export function eventIdOf(value: unknown): string | null {
 
 const COMMIT = /^[0-9a-f]{40}$/;
 
-/** What an event says; `details` is what only a kept payload shows of it. */
+/** `details` is used only by stored payloads. */
 export interface ReadEvent {
   report: ErrorReport;
   details: () => ErrorDetails;
 }
 
-/** What is known of an event beside what it says itself. */
 export interface AboutEvent {
-  /** The project's slug. */
   project: string;
-  /** Where it came from; absent: not known. */
   address?: string;
-  /** When its envelope was sent, by the sender's clock; absent: not stated. */
+  /** Time of sending by the sender's clock, if stated. */
   sent_at?: string | null;
-  /** What the answer names. */
   id: string;
-  /** Source maps that its frames would need. */
   missing?: readonly MissingMap[];
-  /** Source maps that were not read in time. */
   late?: Omit<LateFrames, 'stack'> | null;
 }
 
@@ -126,7 +119,7 @@ export function reportOf(event: Loose, about: AboutEvent): ReadEvent {
   return { report, details };
 }
 
-/** Null: the exception is no group, or one of a single member, which stands for it. */
+/** Returns null unless the exception is a group with several members. */
 function groupMembers(chain: readonly Thrown[], platform: string | null): ErrorReport['members'] {
   const members = membersOf(chain);
   if (members.length === 0) return null;
@@ -136,7 +129,6 @@ function groupMembers(chain: readonly Thrown[], platform: string | null): ErrorR
   });
 }
 
-/** With the stack of the event or of its thread, where no exception has one. */
 function withFrames(chain: readonly Thrown[], event: Loose, platform: string | null): readonly Thrown[] {
   const framed = chain.some(({ frames }) => frames.length > 0) ? chain : withLooseFrames(chain, event);
   if (!isRust(event, platform, framed)) return framed;
@@ -149,10 +141,8 @@ function withLooseFrames([first = NOTHING_THROWN, ...others]: readonly Thrown[],
   return [reframed(first, looseFrames(event)), ...others];
 }
 
-/** Frames that Java's SDK adds on top when it takes a thread's stack. */
 const OBSERVER = /^(?:java\.lang\.Thread|dalvik\.system\.VMStack|io\.sentry\.\S*)$/;
 
-/** The stack of an event without exceptions: its own, else that of the crashed or current thread. */
 function looseFrames(event: Loose): StackFrame[] {
   const own = framesOf(event['stacktrace']);
   if (own.length > 0) return own;
@@ -163,7 +153,6 @@ function looseFrames(event: Loose): StackFrame[] {
   return first < 0 ? frames : frames.slice(first);
 }
 
-/** Tags as `key:value`, from a map, from pairs, or from objects with `key` and `value`. */
 function tagsOf(tags: unknown): string[] {
   const map = record(tags);
   if (map === null)
@@ -183,7 +172,6 @@ function tagOf(tag: unknown): string {
   return [line(key), line(value)].filter((part) => part !== null).join(':');
 }
 
-/** The newest breadcrumbs, with readable times. */
 function breadcrumbsOf(breadcrumbs: unknown): Json[] | null {
   const crumbs = list(breadcrumbs).slice(-MOST_BREADCRUMBS);
   if (crumbs.length === 0) return null;
@@ -202,7 +190,6 @@ function fingerprintOf(fingerprint: unknown): string[] | null {
   return parts.length === 0 ? null : parts;
 }
 
-/** Frames that a later attempt reads to find the application's own one. */
 const MOST_LATE = 50;
 
 function lateStack(chain: readonly Thrown[]): LateFrames['stack'] {

@@ -1,15 +1,9 @@
-/**
- * Feedback of users as SDKs send it: `feedback`, an event with a context of that name, and the older `user_report`
- * (contract 21, Sentry SDK intake). Pure.
- */
 import type { FeedbackReport } from '../../ports/domain/errors.js';
 import { eventIdOf, versionOf } from './event.js';
 import { line, record, text, type Loose } from './values.js';
 
-/** Item types that hold feedback. */
 export const isFeedback = (type: string): boolean => type === 'feedback' || type === 'user_report';
 
-/** Null when the feedback has no message. @param newId makes the id of feedback without one */
 export function feedbackOf(type: string, payload: Loose, project: string, newId: () => string): FeedbackReport | null {
   const said = type === 'feedback' ? (record(record(payload['contexts'])?.['feedback']) ?? {}) : payload;
   const message = text(said[type === 'feedback' ? 'message' : 'comments']);
@@ -17,7 +11,7 @@ export function feedbackOf(type: string, payload: Loose, project: string, newId:
   const own = eventIdOf(payload['event_id']);
   return {
     project,
-    // A user report has its event's id and no other.
+    // A user report only has its event's id.
     id: type === 'feedback' ? (own ?? newId()) : `user_report:${own ?? newId()}`,
     event_id: type === 'feedback' ? eventIdOf(said['associated_event_id']) : own,
     message,

@@ -1,4 +1,3 @@
-/** Envelopes and stored events on their way to the error stream (contract 21, Sentry SDK intake). */
 import { isUtf8 } from 'node:buffer';
 import { inject, injectable, PORT, token, type Ids } from '../../kernel/contract.js';
 import { denied, notFound, ServiceError } from '../../kernel/errors.js';
@@ -20,25 +19,20 @@ import { SessionCounting } from './session-counting.js';
 import { instant } from './time.js';
 import { record, type Loose } from './values.js';
 
-/** Who sent a request, and where from. */
 export interface SentryCaller {
   principal: TokenPrincipal;
   address: string;
 }
 
-/** What became of an envelope. */
 export interface EnvelopeResult {
-  /** Of the first event; without events the id in the header, or null. */
   id: string | null;
-  /** Sentences about what was left out or replaced. */
   warnings: string[];
 }
 
-/** Sentences about items that were skipped. */
 const MOST_WARNINGS = 10;
 const REPLACED = 'It was not valid UTF-8: what could not be read was replaced by U+FFFD.';
 
-/** Who rewrites the frames of minified scripts; undefined where nobody does. */
+/** Rewriter of minified frames; undefined if no plugin provides one. */
 export const FIND_FRAMES = token<() => FrameRewriter | undefined>('sentry.frames');
 
 @injectable()
@@ -52,7 +46,6 @@ export class SentryIntake {
     @inject(PORT.ids) private readonly ids: Pick<Ids, 'uuid'>,
   ) {}
 
-  /** Whether items of this type are taken; others are skipped. */
   takes(type: string): boolean {
     return (
       type === 'event' ||
@@ -62,18 +55,17 @@ export class SentryIntake {
     );
   }
 
-  /** A call was answered with an error. */
   refused(): void {
     this.errors.refused('sdk');
   }
 
   /**
-   * Records the events of an envelope, in their order, then the feedback of users, the check-ins of jobs and
-   * sessions, and skips other items. Resolves after the commit.
-   * @param limited categories whose items are left out
-   * @throws ServiceError not_found, insufficient_scope (the number is not of the key's project), invalid_json. When
-   * events fail, the first failure is thrown after all others have been recorded; their ids keep a repeat from counting
-   * twice. Another item that cannot be read costs no event: it is named in `warnings`
+   * Records events in order, then feedback, check-ins and sessions, and skips other items. Resolves
+   * after the commit. The first failed event is thrown after all others were recorded; ids keep a
+   * repeat from counting twice.
+   * @param limited categories whose items are dropped
+   * @throws ServiceError not_found, insufficient_scope (the number is not of the key's project),
+   *   invalid_json
    */
   async envelope(
     number: number,
@@ -96,7 +88,7 @@ export class SentryIntake {
       if (type !== 'event') continue;
       try {
         const event = await eventOf(payload);
-        // The header's id belongs to the one event that an envelope should hold.
+        // The header's id belongs to the single event of the envelope.
         const own = eventIdOf(event['event_id']) ?? (first ? id : null) ?? this.#newId();
         if (first) id = own;
         first = false;
@@ -105,7 +97,7 @@ export class SentryIntake {
         failures.push(error);
       }
     }
-    // After the events: one of them may be what a user speaks of.
+    // After the events, which the feedback may be about.
     for (const { type, payload } of items.filter((item) => isFeedback(item.type))) {
       try {
         const given = feedbackOf(type, await eventOf(payload), project, () => this.#newId());
@@ -136,7 +128,10 @@ export class SentryIntake {
     return { id, warnings };
   }
 
-  /** Counts all sessions of the envelope at once, which makes them few writes. @returns what failed */
+  /**
+   * Counts all sessions of the envelope together, in few writes.
+   * @returns the errors
+   */
   async #countSessions(sessions: Envelope['items'], about: AboutSessions, caller: SentryCaller): Promise<unknown[]> {
     const { address, intake = false } = senderOf(caller);
     const done = await Promise.allSettled(
@@ -147,7 +142,10 @@ export class SentryIntake {
     return done.flatMap((one): unknown[] => (one.status === 'rejected' ? [one.reason] : []));
   }
 
-  /** Records one bare event, or the feedback in it. Some SDKs also send transactions here; they are skipped. */
+  /**
+   * Records a bare event, or the feedback in it. Transactions, which some SDKs send here, are
+   * skipped.
+   */
   async event(number: number, bytes: Buffer, caller: SentryCaller): Promise<EnvelopeResult & { id: string }> {
     const project = await this.#project(number, caller.principal);
     const event = await eventOf(bytes);
@@ -161,9 +159,12 @@ export class SentryIntake {
     return { id, warnings: isUtf8(bytes) ? [] : [REPLACED] };
   }
 
-  /** The project's slug. A key may use only the number of its own project; a token for all projects may use any. */
+  /**
+   * Returns the project's slug. A key may only use the number of its own project; a token for all
+   * projects may use any.
+   */
   async #project(number: number, { project }: TokenPrincipal): Promise<string> {
-    // A key names its project, so no search by number is needed.
+    // A key names its project, so no lookup by number is needed.
     const found = project === null ? await this.projects.byNumber(number) : await this.projects.get(project);
     if (found === null) throw notFound(`project ${number}`);
     if (found.number !== number) throw denied('This key belongs to another project than the number in the path.');
@@ -178,12 +179,12 @@ export class SentryIntake {
   }
 
   /**
-   * Frames of minified scripts become those of the sources, in the event.
-   * @returns what the maps did not say; null, at once: the event stays as it is
+   * Rewrites the event's frames with source maps.
+   * @returns what the maps lack; null (synchronously) when the event stays unchanged
    */
   #rewritten(event: Loose, project: string): Promise<AppliedFrames> | null {
     const rewriter = this.frames();
-    // Most events have no debug ids, and most projects no maps: then the frames are not even gathered.
+    // Most events have no debug ids and most projects no maps: then frames are not collected.
     if (rewriter === undefined || (!statesDebugIds(event) && rewriter.hasNone(project))) return null;
     const scripts = scriptFramesOf(event, project);
     const asked = scripts === null ? null : rewriter.rewrite(scripts.question);
@@ -219,21 +220,19 @@ const senderOf = ({ principal: { id, name, token_kind }, address }: SentryCaller
   intake: token_kind === 'intake',
 });
 
-/** @throws ServiceError invalid_json */
 async function eventOf(bytes: Buffer): Promise<Loose> {
   const event = record(await readJson(bytes));
   if (event !== null) return event;
   throw new ServiceError('invalid_json', `An event is a JSON object of at most ${MAX_JSON_VALUES} values.`);
 }
 
-/** Units of sessions that one envelope may hold: about a thousand entries. No SDK adds up so many. */
+/** Maximum session units per envelope, about a thousand entries; no SDK sends as many. */
 const MOST_SESSION_UNITS = 100;
 
-/** The items of sessions, and how many more the envelope has than are counted. */
 function boundedSessions(items: Envelope['items']): { sessions: Envelope['items']; others: number } {
   const all = items.filter(({ type }) => isSession(type));
   let units = 0;
-  // Updates of single sessions are charged one by one.
+  // Single session updates are charged individually.
   const sessions = all.filter(({ type, payload }) => {
     if (type === 'session') return true;
     units += weightOfSessions(payload);

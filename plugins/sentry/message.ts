@@ -1,12 +1,7 @@
-/**
- * The log message of an event, and the template that it was made from (contract 21, Sentry SDK intake). Pure, linear.
- */
 import { record, shallow, text, type Loose } from './values.js';
 
 export interface EventMessage {
-  /** With its values. */
   shown: string;
-  /** Null where the message was written as it is. */
   template: string | null;
 }
 
@@ -14,7 +9,7 @@ const LONGEST = 8192;
 const LONGEST_VALUE = 1000;
 const MOST_VALUES = 100;
 
-/** `logentry`, or `message` as text or in the same form. The formatted text is preferred. */
+/** Reads `logentry`, or `message` as text or object. The formatted text takes precedence. */
 export function messageOf(event: Loose): EventMessage | null {
   for (const given of [event['logentry'], event['message']]) {
     const entry = record(given);
@@ -37,7 +32,6 @@ const PERCENT =
 /** `{}`, `{0}`, `{name}`, `{total:0.00}` */
 const BRACED = /\{(\w{0,64})(?:[:!,][^{}]{0,50})?\}/g;
 
-/** The template with its values put in; a place without a value stays as it is. */
 function filled(template: string, params: unknown): string {
   const values = new Values(params);
   const given = template.slice(0, LONGEST);
@@ -54,7 +48,6 @@ function filled(template: string, params: unknown): string {
 const INDEX = /^\d{1,3}$/;
 const MOST_DIGITS = 20;
 
-/** The values of a template, by their names or one after the other. */
 class Values {
   used = false;
   readonly #named: ReadonlyMap<string, unknown> | null;
@@ -66,14 +59,12 @@ class Values {
     const named = record(params);
     const entries = named === null ? [] : Object.entries(named).slice(0, MOST_VALUES);
     const listed: unknown[] = Array.isArray(params) ? params.slice(0, MOST_VALUES) : entries.map(([, value]) => value);
-    // Once, however often the template names it.
     this.#listed = listed.map((value) =>
       typeof value === 'object' && value !== null ? JSON.stringify(shallow(value)).slice(0, LONGEST_VALUE) : value,
     );
     this.#named = named === null ? null : new Map(entries.map(([name], i) => [name, this.#listed[i]]));
   }
 
-  /** What stands in the place: the place itself where no value is for it. */
   put(whole: string, name?: string, index?: number, kind = 's', digits?: string): string {
     const value =
       name !== undefined && this.#named !== null ? this.#named.get(name) : this.#listed[index ?? this.#next++];

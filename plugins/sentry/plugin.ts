@@ -1,6 +1,6 @@
 /**
- * The intake for Sentry's SDKs (contract 21): they work unchanged with a project's DSN. It translates their events for
- * the error stream and decides nothing itself. Nothing else depends on this folder.
+ * Intake for unmodified Sentry SDKs with a project's DSN (contract 21). It only translates events
+ * for the error stream. No other module depends on it.
  */
 import { definePlugin } from '../../kernel/contract.js';
 import { ERROR_INTAKE } from '../../ports/domain/errors.js';

@@ -1,4 +1,3 @@
-/** The two paths that Sentry's SDKs use (contract 21, Sentry SDK intake). */
 import joi from 'joi';
 import { named, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
@@ -16,7 +15,6 @@ const params = joi.object({
     .required()
     .description('Number of the project, from its DSN'),
 });
-/** SDKs add `sentry_version`, `sentry_client` and others. */
 const query = joi.object({ sentry_key: joi.any().description('The intake key, where no header has it') });
 
 const output = named(
@@ -47,7 +45,6 @@ const RATE_LIMITS = 'x-sentry-rate-limits';
 
 const limits = { rate: 'intake', space: true, inflate: true, payload: 'raw' } satisfies RouteSpec['limits'];
 
-/** All categories for this key: it sends too many calls, whatever is in them. */
 const refused = (seconds: number): Record<string, string> => ({ [RATE_LIMITS]: `${seconds}::key` });
 
 const KEY =

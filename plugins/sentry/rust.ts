@@ -1,5 +1,6 @@
 /**
- * What Rust's SDK sends: nearly every `filename` is `mod.rs` or `lib.rs`, and a trace begins with what took it. Pure.
+ * Events of the Rust SDK: most `filename`s are `mod.rs` or `lib.rs`, and traces start with the
+ * frames that captured them.
  */
 import { findRustMachinery } from '../../lib/text/rust-frames.js';
 import type { Thrown } from './chain.js';
@@ -7,23 +8,22 @@ import type { StackFrame } from './frames.js';
 import { line, record, type Loose } from './values.js';
 
 /**
- * Where the standard library was built. Its generic code is compiled into the application, and some SDKs take it for
- * that.
+ * Build path of the standard library. Its generic code is compiled into the application, and some
+ * SDKs report it as such.
  */
 const STANDARD = /^[\\/]rustc[\\/]/;
 /**
- * Rust's SDK calls its platform `native`, as others do, and a relay or another SDK that took the trace does not name
- * it: then a frame of Rust's standard library says so.
+ * Rust's SDK reports the platform `native`, as others do. A relay or another SDK may omit the SDK
+ * name; then a standard library frame identifies Rust.
  */
 export const isRust = (event: Loose, platform: string | null, chain: readonly Thrown[]): boolean =>
   platform === 'rust' ||
   line(record(event['sdk'])?.['name'])?.startsWith('sentry.rust') === true ||
   chain.some(({ frames }) => frames.some(({ absPath, place }) => STANDARD.test(absPath ?? place ?? '')));
 
-/** The paths of crates, as Cargo unpacks them. */
 const CRATE = /[\\/]\.cargo[\\/]registry[\\/]src[\\/]/;
 
-/** Of an inlined function without a name: what was read as its name is its place. */
+/** Inlined function without a name: its location was read as its name. */
 const UNNAMED = /^at (\/.{1,1000}):(\d{1,9}):\d{1,9}$/;
 
 const placed = (given: StackFrame): StackFrame => {
@@ -31,11 +31,10 @@ const placed = (given: StackFrame): StackFrame => {
   const frame = path === undefined ? given : { ...given, function: null, place: path, line: Number(line) };
   const place = frame.absPath ?? frame.place;
   const isForeign = STANDARD.test(place ?? '') || CRATE.test(place ?? '');
-  // Where the SDK says nothing, all that is not the standard library's or a crate's is the application's.
+  // Unmarked frames outside the standard library and crates belong to the application.
   return { ...frame, place, inApp: isForeign ? false : (frame.inApp ?? place !== null) };
 };
 
-/** Without the frames of the SDK and of the panic machinery, with whole paths. */
 export function rustFrames(frames: readonly StackFrame[]): StackFrame[] {
   const named = frames.map(placed);
   return named.slice(findRustMachinery(named.map((one) => ({ function: one.function, file: one.place }))));

@@ -1,7 +1,7 @@
 /**
- * The frames of scripts within an event, and what source maps say of them (contract 21, Beyond the specification: what
- * JavaScript and releases need). A frame of a known map is rewritten where it stands, before the event is read, so that
- * grouping, trace and context agree; the raw one stays beside it.
+ * Script frames within an event and their source maps (contract 21, Beyond the specification: what
+ * JavaScript and releases need). Frames are rewritten before the event is read, so that grouping,
+ * trace and context agree; the raw frame is preserved.
  */
 import {
   VENDOR_PATH,
@@ -14,12 +14,11 @@ import type { SourcePosition } from '../../ports/source-maps/reader.js';
 import { parseGuid } from '../../lib/text/guid.js';
 import { line, list, record, records, type Loose } from './values.js';
 
-/** Of one event. A chain of ten causes has fewer that matter. */
 const MOST_FRAMES = 500;
 const MOST_IMAGES = 500;
 const LONGEST_ADDRESS = 1_000;
 
-/** A frame with line and column: the engines of scripts give both. */
+/** Frame with line and column, as script engines report them. */
 interface Found {
   given: Record<string, unknown>;
   file: string;
@@ -39,16 +38,13 @@ function foundIn(stacktrace: unknown): Found[] {
   });
 }
 
-/** The frames nearest to the crash: SDKs send them last. */
 function framesIn(event: Loose): Found[] {
   const holders = [...records(event['exception']), event, ...records(event['threads'])];
   return holders.flatMap((holder) => foundIn(holder['stacktrace'])).slice(-MOST_FRAMES);
 }
 
-/** Whether the event may name the debug ids of its scripts. */
 export const statesDebugIds = (event: Loose): boolean => record(event['debug_meta']) !== null;
 
-/** Debug ids by the addresses of scripts. */
 function debugIdsIn(event: Loose): Map<string, string> {
   const ids = new Map<string, string>();
   for (const image of list(record(event['debug_meta'])?.['images']).slice(0, MOST_IMAGES)) {
@@ -62,18 +58,16 @@ function debugIdsIn(event: Loose): Map<string, string> {
 
 export interface ScriptFrames {
   question: FrameQuestion;
-  /** Writes the answer into the event. */
   apply(answer: RewrittenFrames): AppliedFrames;
 }
 
-/** What source maps did not say of an event. */
 export interface AppliedFrames {
   missing: MissingMap[];
-  /** State for a later attempt. Null when no attempt is due. */
+  /** State for a later attempt; null when none is due. */
   late: Omit<LateFrames, 'stack'> | null;
 }
 
-/** Null: the event has no frame that a map could speak of. */
+/** Returns null when no frame of the event can have a map. */
 export function scriptFramesOf(event: Loose, project: string): ScriptFrames | null {
   const found = framesIn(event);
   if (found.length === 0) return null;
@@ -105,7 +99,6 @@ export function scriptFramesOf(event: Loose, project: string): ScriptFrames | nu
   };
 }
 
-/** The script as traces name it. */
 const shownBy = (given: Loose | undefined, file: string): string => line(given?.['filename'])?.trim() ?? file;
 
 const rawOf = ({ given, file, line: at, column }: Found): Loose => ({
@@ -127,7 +120,7 @@ function rewrite(frame: Found, position: SourcePosition): void {
     lineno: position.line,
     colno: position.column,
     function: position.function,
-    // An SDK takes all that a page loads for the application's.
+    // SDKs mark everything that a page loads as application code.
     in_app: given['in_app'] !== false && !VENDOR_PATH.test(position.file),
     ...(source !== null && { pre_context: source.before, context_line: source.line, post_context: source.after }),
   });

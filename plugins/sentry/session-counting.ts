@@ -1,4 +1,4 @@
-/** Sessions on their way to whoever counts them, where somebody does: a plugin may be switched off. */
+/** Forwards sessions to the release health plugin if it is enabled. */
 import { inject, injectable, token } from '../../kernel/contract.js';
 import type { SessionIntake, SessionSender } from '../../ports/domain/release-health.js';
 import { sessionsOf, type AboutSessions } from './session.js';
@@ -6,14 +6,12 @@ import type { Loose } from './values.js';
 
 export const FIND_SESSIONS = token<() => SessionIntake | undefined>('sentry.sessions');
 
-/** Entries that are counted without a pause. */
 const SLICE = 50;
 
 @injectable()
 export class SessionCounting {
   constructor(@inject(FIND_SESSIONS) private readonly intake: () => SessionIntake | undefined) {}
 
-  /** Whether somebody takes them. */
   get taken(): boolean {
     return this.intake() !== undefined;
   }
@@ -37,7 +35,7 @@ export class SessionCounting {
 
   #turns: Promise<unknown> = Promise.resolve();
 
-  /** One slice in each run of the event loop, whoever sends how many at once. */
+  /** Allows one slice per turn of the event loop across all senders. */
   #turn(): Promise<unknown> {
     this.#turns = this.#turns.then(() => new Promise((resolve) => setImmediate(resolve)));
     return this.#turns;

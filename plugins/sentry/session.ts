@@ -1,19 +1,17 @@
 /**
- * Sessions as Sentry's SDKs send them (contract 21, release health): `session`, one session in several updates, and
- * `sessions`, numbers that the SDK added up. Pure.
+ * Sessions of Sentry SDKs (contract 21, release health): `session`, one session in several updates,
+ * and `sessions`, aggregated counts.
  */
 import type { SessionEntry, SessionOutcome, SessionReport, SessionTotals } from '../../ports/domain/release-health.js';
 import { versionOf } from './event.js';
 import { instant } from './time.js';
 import { line, record, records, text, type Loose } from './values.js';
 
-/** Item types that hold sessions. */
 export const isSession = (type: string): boolean => type === 'session' || type === 'sessions';
 
 /**
- * Older SDKs send `errored` and `degraded` too. `unhandled` is an error that nobody caught and the platform survived,
- * as a browser does. SDKs called that `crashed` before, so it counts as a crash: the figures stay the same when the
- * SDK is upgraded, and a page that fails its visitors is not free of crashes.
+ * `unhandled` means an uncaught error that the platform survived, as in browsers. It counts as a
+ * crash, because SDKs used to report it as `crashed`, so figures stay comparable after an upgrade.
  */
 const OUTCOMES: Readonly<Record<string, SessionOutcome>> = {
   ok: 'ok',
@@ -25,30 +23,25 @@ const OUTCOMES: Readonly<Record<string, SessionOutcome>> = {
   abnormal: 'abnormal',
 };
 const MOST_CHARACTERS = 200;
-/** An SDK adds up the sessions of a minute, and sends every minute. */
+/** SDKs aggregate and send sessions every minute. */
 const MOST_ENTRIES = 500;
-/** Hours of one item; each is a row to write. No SDK adds up sessions for as long. */
 const MOST_HOURS = 24;
-/** Of one number; the application of a number beyond it counts wrongly. */
 const MOST_SESSIONS = 1_000_000;
-/** What the protocol says where an SDK names none. */
 const ENVIRONMENT = 'production';
 
-/** What the envelope says of its sessions. */
 export type AboutSessions = Pick<SessionReport, 'project' | 'sent_at'>;
 
 const OPEN = 0x7b;
-/** Numbers that an SDK added up are counted in tens: one is a tenth of the work of an event. */
+/** Aggregated entries are charged in tens, because one costs a tenth of an event. */
 const ENTRIES_OF_UNIT = 10;
 
-/** What an item costs, at least, before it is parsed: no entry comes without a brace. */
+/** Returns the minimum cost of an item before parsing: each entry has a brace. */
 export function weightOfSessions(payload: Buffer): number {
   let braces = 0;
   for (let at = payload.indexOf(OPEN); at >= 0; at = payload.indexOf(OPEN, at + 1)) braces++;
   return 1 + Math.floor(braces / ENTRIES_OF_UNIT);
 }
 
-/** Null when it names no release, or nothing in it can be counted. */
 export function sessionsOf(type: string, payload: Loose, about: AboutSessions): SessionReport | null {
   const attributes = record(payload['attrs']) ?? {};
   const version = versionOf(attributes['release'])?.trim() ?? null;
@@ -60,7 +53,10 @@ export function sessionsOf(type: string, payload: Loose, about: AboutSessions): 
   return entries.length === 0 ? null : { ...about, version, environment, entries };
 }
 
-/** Those of the newest hours: whoever has a public key could else make a row of each hour with every item. */
+/**
+ * Keeps the newest hours. Otherwise anyone with a public key could create a row for every hour with
+ * each item.
+ */
 function newestHours(entries: SessionEntry[]): SessionEntry[] {
   const hourOf = ({ started_at }: SessionEntry): string => started_at?.slice(0, 13) ?? '~';
   const newest = new Set([...new Set(entries.map(hourOf))].toSorted().slice(-MOST_HOURS));

@@ -1,14 +1,13 @@
 /**
- * Items that this service does not keep. The answer sets a rate limit for their category, so the SDK stops sending them
- * for a while. Otherwise an application with tracing on would spend its rate limit on transactions that are thrown
- * away. Pure.
+ * Items that this service does not store. The response sets a rate limit for their category, so
+ * that they do not use up an application's rate limit.
  */
 import type { EnvelopeItem } from './envelope.js';
 import { isSession, weightOfSessions } from './session.js';
 
 const QUIET_SECONDS = 3600;
 
-/** Item type → the SDKs' category for it. Client reports are rare and have none. */
+/** Item type → SDK category. Client reports are rare and have none. */
 const CATEGORIES: Readonly<Record<string, string>> = {
   event: 'error',
   feedback: 'feedback',
@@ -29,11 +28,9 @@ const CATEGORIES: Readonly<Record<string, string>> = {
   attachment: 'attachment',
 };
 
-/** Under which name SDKs are asked to wait with items of a type; undefined: they cannot be asked. */
 export const categoryOf = (type: string): string | undefined =>
   Object.hasOwn(CATEGORIES, type) ? CATEGORIES[type] : undefined;
 
-/** What an envelope costs of each category, by the items that are taken: the others cost nothing. */
 export function countCategories(
   items: readonly EnvelopeItem[],
   taken: (type: string) => boolean,
@@ -47,14 +44,13 @@ export function countCategories(
   return counts;
 }
 
-/** `60:error:key, 5:session:key`: how many seconds an SDK keeps items of each category to itself. */
 export const limitsHeader = (limited: ReadonlyMap<string, number>): string =>
   [...limited].map(([category, seconds]) => `${seconds}:${category}:key`).join(', ');
 
 /**
- * The value of `X-Sentry-Rate-Limits`; null when the envelope held nothing that is not taken.
- * @param taken whether items of this type are taken
- * @param limited categories that are used up, with the seconds until they are taken again
+ * Returns the value of `X-Sentry-Rate-Limits`, or null when all items were accepted.
+ * @param taken returns whether items of this type are accepted
+ * @param limited exhausted categories, with the seconds until they are accepted again
  */
 export function quietHeader(
   items: readonly EnvelopeItem[],

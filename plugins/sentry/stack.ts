@@ -1,9 +1,6 @@
 /**
- * Writes frames as the text that the language itself would print, because pages and people read text. When the
- * application's own frame lacks what its language's form needs, the whole trace takes V8's form, which holds any file,
- * line and function. Pure.
- *
- * The message is not repeated above the frames: it has its own field, and its words could look like a frame.
+ * Formats frames like the language itself, or like V8 when the application frame lacks data for its
+ * language's format. The message is omitted, because it could look like a frame.
  */
 import { headingOf, type Relation, type Thrown } from './chain.js';
 import { maskNamesInText } from '../../lib/text/generated-names.js';
@@ -11,52 +8,50 @@ import { ownFrame, type StackFrame } from './frames.js';
 
 export interface Stack {
   text: string;
-  /** The file that the application's own frame names, as in the text; null when it names none. */
   file: string | null;
   line: number | null;
-  /** The function of that frame. */
   function: string | null;
 }
 
 interface Form {
-  /** The application's own frame has what this form needs. */
   fits(own: StackFrame): boolean;
   write(frame: StackFrame): string;
-  /** The file as this form names it; null: the frame has none. */
   file(frame: StackFrame): string | null;
 }
 
 const GENERIC: Form = {
   fits: () => true,
   write: ({ place, function: name, line, column }) => {
-    // A place without a line number would not be read as a place.
+    // A place without a line number would not be parsed as a place.
     const where = place === null ? '<anonymous>' : `${place}:${line ?? 0}${column === null ? '' : `:${column}`}`;
     return name === null ? `    at ${where}` : `    at ${name.replaceAll(' (', '(')} (${where})`;
   },
   file: ({ place }) => place,
 };
 
-/** `File "cart.py", line 41, in total`, with the line of source below it. */
+/** `File "cart.py", line 41, in total`, followed by the source line. */
 const PYTHON: Form = {
   fits: ({ place }) => place !== null,
   write: ({ place, absPath, inApp, function: name, line, code }) => {
     if (place === null) return `  in ${name ?? '?'}`;
-    // `json/decoder.py` does not say whose it is.
+    // `json/decoder.py` alone does not identify the package.
     const path = inApp === false ? (absPath ?? place) : place;
     const head = `  File "${path.replaceAll('"', "'")}", line ${line ?? 0}, in ${name ?? '<module>'}`;
-    // Source text that looks like a frame would be read as a frame.
+    // Source text that looks like a frame would be parsed as one.
     return code === null || code.includes('File "') ? head : `${head}\n    ${code.trim()}`;
   },
   file: ({ place }) => place,
 };
 
 const JAVA_FILE = /^[\w$.-]{1,200}\.[A-Za-z]{1,10}$/;
-/** The last name has more than `$`: it names the file. */
+/** The last segment needs more than `$`, because it names the file. */
 const JAVA_CLASS = /^(?:[\w$]{1,200}\.){0,30}\$*\w[\w$]{0,199}$/;
 const JAVA_METHOD = /^[\w$<>-]{1,300}$/;
 const hasJavaFile = ({ file }: StackFrame): boolean => file !== null && JAVA_FILE.test(file);
 
-/** `com.acme.Cart.total(Cart.java:41)`. Package and file together are the place, as in Java's own traces. */
+/**
+ * `com.acme.Cart.total(Cart.java:41)`. Package and file form the place, as in Java's own traces.
+ */
 const JAVA: Form = {
   fits: ({ module, function: name }) => JAVA_CLASS.test(module ?? '') && JAVA_METHOD.test(name ?? ''),
   write: (frame) => {
@@ -75,10 +70,10 @@ const JAVA: Form = {
 };
 
 const GO_FILE = /^[^ ]+\.go$/;
-/** Frames that the reader of Go traces skips. */
+/** Frames that the Go trace parser skips. */
 const GO_RUNTIME = /(?:^|\/src\/)runtime\//;
 
-/** The function on a line of its own, the place below it. */
+/** The function on its own line, the place below it. */
 const GO: Form = {
   fits: ({ place, module }) => GO_FILE.test(place ?? '') && !GO_RUNTIME.test(place ?? '') && module !== 'runtime',
   write: ({ module, function: name, place, line }) =>
@@ -90,7 +85,10 @@ const NET_NAME = /^[\p{L}_<][\p{L}\p{N}_.`<>+$|,[\]@&-]*$/u;
 const NET_PATH = /^(?:[A-Za-z]:)?[\\/]|^[\p{L}\p{N}_.-]{1,100}[\\/]/u;
 
 const NET_NAME_LENGTH = 1000;
-/** Newer SDKs send `decimal Cart.Total`. The return type goes, and so does the type, which the module already names. */
+/**
+ * Newer SDKs send `decimal Cart.Total`. The return type is removed, as is the type, which the
+ * module already names.
+ */
 const NET_SPOKEN = /^.*[^,]\s(?=\S)/u;
 
 const netName = ({ module, function: name }: StackFrame): string => {
@@ -117,7 +115,6 @@ const DOTNET: Form = {
 
 const FORMS: Readonly<Record<string, Form>> = { python: PYTHON, java: JAVA, go: GO, csharp: DOTNET };
 
-/** Null when there is no frame. @param chain as `chainOf` gives it. @param platform `platform` of the event */
 export function stackOf(chain: readonly Thrown[], platform: string | null): Stack | null {
   const frames = framesIn(chain);
   const own = ownFrame(frames);
@@ -132,39 +129,35 @@ function formOf(own: StackFrame, platform: string | null): Form {
   return native?.fits(own) ? native : GENERIC;
 }
 
-/** The place that frames name, as `stackOf` gives it. */
 export function placeOf(frames: readonly StackFrame[], platform: string | null): Pick<Stack, 'file' | 'function'> {
   const own = ownFrame(frames);
   if (own === null) return { file: null, function: null };
   return { file: formOf(own, platform).file(own), function: functionName(own, platform) };
 }
 
-/** Languages that name the class of a frame in its `module`. */
 const TYPED = new Set(['java', 'csharp', 'kotlin', 'scala', 'groovy', 'dart']);
 
 /**
- * The function with the class that it belongs to, where the file does not say it: an inner class, a coroutine or a
- * state machine, of which one file holds several.
+ * Returns the function, qualified by its class when the file does not determine it: inner classes,
+ * coroutines and state machines.
  */
 function functionName(frame: StackFrame, platform: string | null): string | null {
   const { function: name, file } = frame;
   if (name === null || frame.module === null || !TYPED.has(platform ?? '')) return name;
-  // A hidden class of Java has a slash in its name.
+  // Java's hidden classes have a slash in their name.
   const module = frame.module.includes('/') ? maskNamesInText(frame.module) : frame.module;
   const type = module.slice(module.search(/[^./]*$/));
   const outer = file?.replace(/^.*[\\/]/, '').replace(/\.\w+$/, '');
   if (outer === undefined || type === outer || type === `${outer}Kt` || name.startsWith(`${type}.`)) return name;
-  // The class that the file is named by says nothing more.
+  // The class that the file is named after is redundant.
   const inner = type.startsWith(`${outer}$`) || type.startsWith(`${outer}+`) ? type.slice(outer.length + 1) : type;
-  // The sign before it identifies the number of an anonymous class.
+  // The preceding character identifies the number of an anonymous class.
   return `${/^\d/.test(inner) ? type : inner}.${name}`;
 }
 
-/** The frames that the error comes from: those of the first exception that has any. */
 export const framesIn = (chain: readonly Thrown[]): readonly StackFrame[] =>
   chain.find(({ frames }) => frames.length > 0)?.frames ?? [];
 
-/** What the page says of the next exception, where the language has no words of its own. */
 const RELATIONS: Readonly<Record<Relation, string>> = {
   cause: 'Caused by',
   member: 'Member of the group',
@@ -174,7 +167,6 @@ const RELATIONS: Readonly<Record<Relation, string>> = {
 function outermostFirst(chain: readonly Thrown[], form: Form): string {
   const blocks = chain.map((thrown, i) => {
     const lines = thrown.frames.map((frame) => form.write(frame));
-    // A member of a member stands further to the right, and so does what caused it.
     const indent = '  '.repeat(Math.max(0, thrown.level - 1));
     return (i === 0 ? lines : [`${indent}${RELATIONS[thrown.relation]}: ${headingOf(thrown)}`, ...lines]).join('\n');
   });
@@ -185,7 +177,7 @@ const AROUND = '\n\nThe above exception only carries the following exception:\n\
 const BETWEEN = '\n\nThe above exception was the cause of the following exception:\n\n';
 const TRACEBACK = 'Traceback (most recent call last):';
 
-/** Python prints the cause first, the crash frame last, and the members of a group below it. */
+/** Python prints the cause first, the crash frame last, and group members below it. */
 function innermostLast(chain: readonly Thrown[]): string {
   const [first] = chain;
   if (first === undefined) return '';
@@ -212,19 +204,15 @@ function pythonBlock(thrown: Thrown, titled: boolean): string[] {
   return titled ? [...trace, headingOf(thrown)] : trace;
 }
 
-/**
- * The members of a group as Python draws them: each under its number, those of a group inside it further to the right,
- * what caused a member above it.
- */
+/** Formats group members like Python: numbered, nested groups indented, causes above the member. */
 class Members {
   readonly #lines: string[] = [];
-  /** Members so far on each level, and where in the lines the newest one of it begins. */
   readonly #counts: number[] = [];
   #start = 0;
   #level = 1;
 
   add(thrown: Thrown): void {
-    // A member lies at most one level below the one before it.
+    // A member is at most one level deeper than the previous one.
     const level = Math.min(Math.max(1, thrown.level), this.#counts.length + 1);
     if (thrown.relation === 'member') this.#member(thrown, level);
     else

@@ -1,6 +1,6 @@
 /**
- * The threads of an event, as they stand in the report's `context` (contract 21, Sentry SDK intake): the crashed one
- * first, each with its stack as text while there is room. Pure.
+ * Threads of an event for the report's `context` (contract 21, Sentry SDK intake): the crashed one
+ * first, with stacks as text up to the size limit.
  */
 import type { Json } from '../../ports/store.js';
 import { framesOf, type StackFrame } from './frames.js';
@@ -10,13 +10,11 @@ import { line, record, records, type Loose } from './values.js';
 type JsonObject = { [key: string]: Json };
 
 const MOST_THREADS = 32;
-/** Frames of one thread, those nearest to its top. */
 const MOST_FRAMES = 30;
-/** Characters of all stacks together, of the 32,768 that a context has. */
 const MOST_TEXT = 6144;
 const LONGEST_NAME = 200;
 
-/** Null for an event without threads, and for the single one whose stack is the event's own. */
+/** Returns null without threads, and for a single thread with the event's own stack. */
 export function threadsOf(event: Loose, platform: string | null): Json | null {
   const given = records(event['threads']);
   if (given.length === 0) return null;

@@ -1,7 +1,6 @@
-/** The time of an event, from any form that an SDK sends. Pure. */
 import { isoOf, normalizeTime } from '../../lib/time.js';
 
-/** The size of the number shows its unit. SDKs should send seconds; some send smaller units. */
+/** The magnitude determines the unit: SDKs should send seconds, but some send smaller units. */
 const UNITS: readonly [atLeast: number, perMs: number][] = [
   [1e17, 1e-6],
   [1e14, 1e-3],
@@ -13,7 +12,7 @@ const ISO = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:[.,](\d{1,12}))?\s?([Zz]|
 const MOST_MS = 8.64e15;
 
 /**
- * RFC 3339 in UTC with milliseconds; null when the value is not a time. A time without a zone is UTC, as in the
+ * Returns RFC 3339 in UTC with milliseconds, or null. Times without a zone are UTC, as in the
  * protocol.
  */
 export function instant(value: unknown): string | null {

@@ -1,17 +1,15 @@
 /**
- * The user whom an event names (contract 21, people affected). Only a keyed hash of the name is kept, so what names the
- * user is left out of the event's context. Pure.
+ * User of an event (contract 21, people affected). Only a keyed hash is stored, so identifying
+ * fields are removed from the context.
  */
 import type { Json } from '../../ports/store.js';
 import { line, record, shallow } from './values.js';
 
-/** What names a user, the surest first. */
 const NAMES = ['id', 'email', 'username', 'ip_address'] as const;
 const NAMING: ReadonlySet<string> = new Set([...NAMES, 'name']);
-/** SDKs of browsers do not know their address and leave it to the service. */
+/** Browser SDKs do not know their address and leave it to the service. */
 const SENDER = '{{auto}}';
 
-/** @param address of the sender */
 export function userOf(value: unknown, address: string | null): { id: string } | null {
   const user = record(value);
   if (user === null) return null;
@@ -24,7 +22,6 @@ export function userOf(value: unknown, address: string | null): { id: string } |
   return null;
 }
 
-/** What else the event says of its user; null: nothing. */
 export function aboutUser(value: unknown): Json | null {
   const user = record(value);
   if (user === null) return null;

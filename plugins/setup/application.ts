@@ -1,4 +1,7 @@
-/** The permanent token of an application (contract 60, token): its request can only restrict what the server grants. */
+/**
+ * Issues the permanent token of an application (contract 60, token). The request can only restrict
+ * what the server grants.
+ */
 import { PORT, collection, inject, injectable, type Clock, type Collection } from '../../kernel/contract.js';
 import { conflict } from '../../kernel/errors.js';
 import { AUDIT, type AuditLog } from '../../ports/domain/audit.js';
@@ -22,18 +25,17 @@ export interface ApplicationToken {
   token: string;
   id: string;
   scopes: string[];
-  /** Asked for and not granted. */
   denied: string[];
   expires_at: string | null;
   project: string;
 }
 
-/** Rights that a setup login of an installer never hands out, whatever the project says. */
+/** Scopes that an installer's setup login never grants, whatever the project allows. */
 const forAdministrators = (scope: string): boolean => scope === 'updateservice:publish' || scope.endsWith(':manage');
 
 /**
- * What is granted of what is asked. Pure.
- * @param allowed the project's `setup_scopes` @param asked undefined: all of them
+ * @param allowed the project's `setup_scopes`
+ * @param asked undefined requests all
  */
 export function grant(
   allowed: readonly string[],
@@ -57,7 +59,9 @@ export class ApplicationTokens {
     @inject(PORT.clock) private readonly clock: Clock,
   ) {}
 
-  /** @throws ServiceError unknown_project; conflict where `replace` names a token that was issued otherwise */
+  /**
+   * @throws ServiceError unknown_project; conflict when `replace` names a token issued elsewhere
+   */
   async issue(principal: Principal, request: ApplicationRequest): Promise<ApplicationToken> {
     const { username, role } = installerOf(principal);
     const project = await this.projects.accepting(request.project, 'installations');
@@ -83,7 +87,6 @@ export class ApplicationTokens {
     return { token: made.token, id: made.id, scopes, denied, expires_at: made.expires_at, project: project.slug };
   }
 
-  /** Earlier tokens of this name: all of them, or none when one was not issued here. */
   async #revoke(principal: Principal, project: string, name: string): Promise<void> {
     const now = this.clock.iso();
     const live = (await this.tokens.list({ kind: 'sub', project })).filter(

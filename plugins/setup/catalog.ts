@@ -1,10 +1,10 @@
-/** What may be installed on a machine of one platform (contract 60, catalog). */
+/** Lists what can be installed on a platform (contract 60, catalog). */
 import { inject, injectable } from '../../kernel/contract.js';
 import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js';
 import type { CatalogChannel, ReleaseDirectory } from '../../ports/domain/releases.js';
 import { token } from '../../ports/token.js';
 
-/** The update service's directory; undefined while that plugin is off or has failed. */
+/** The release directory; undefined while its plugin is disabled or has failed. */
 export const RELEASES_NOW = token<() => ReleaseDirectory | undefined>('setup.releases_now');
 
 export interface CatalogProject {
@@ -12,7 +12,7 @@ export interface CatalogProject {
   name: string;
   description: string | null;
   channels: Omit<CatalogChannel, 'runtime' | 'has_setup'>[];
-  /** Of its stable channel, else of the first. */
+  /** Of the stable channel, otherwise the first. */
   requires_runtime: CatalogChannel['runtime'];
   has_setup: boolean;
 }
@@ -24,7 +24,7 @@ export class Catalog {
     @inject(RELEASES_NOW) private readonly releases: () => ReleaseDirectory | undefined,
   ) {}
 
-  /** By slug; projects without a package for the platform, and archived ones, are left out. */
+  /** Sorted by slug, without archived projects and those without a package for the platform. */
   async of(platform: string): Promise<CatalogProject[]> {
     const releases = this.releases();
     if (releases === undefined) return [];

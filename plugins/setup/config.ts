@@ -1,4 +1,4 @@
-/** The configuration of the setup path (section `setup`). main.ts reads it too: it places the update agents. */
+/** Configuration section `setup`; main.ts also reads it to place the update agents. */
 import joi from 'joi';
 
 export interface SetupConfig {

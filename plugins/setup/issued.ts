@@ -1,32 +1,27 @@
 /**
- * What the setup path has issued: `replace` touches nothing else (contract 60, token). A token's row is named by the
- * token's id, a monitor's by its source.
+ * Tokens and monitors issued by the setup path; `replace` only affects these (contract 60, token).
+ * Documents are keyed by token id or monitor source.
  */
 import type { Doc } from '../../kernel/contract.js';
 
-/** A token, of an application or of a machine. */
 export interface IssuedDoc extends Doc {
   kind: 'application' | 'machine';
   project: string | null;
-  /** The token's name; of a machine its monitor's source. */
+  /** The token's name, or a machine's monitor source. */
   name: string;
-  /** Of the account that had logged in. */
   by: string;
   at: string;
 }
 
-/** What has happened once: `spoken`, the first log-in of a machine. */
 export interface SetupMark extends Doc {
   at: string;
 }
 
 export const SPOKEN = 'spoken';
 
-/** A monitor that the setup path has made. */
 export interface MachineDoc extends Doc {
   project: string | null;
-  /** As the watchdog has it; null while the monitor is being made: a crash may have left it so. */
+  /** Copied from the watchdog; null while the monitor is being created, or after a crash. */
   created_at: string | null;
-  /** When the making began. */
   at: string;
 }

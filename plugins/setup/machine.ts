@@ -1,4 +1,4 @@
-/** The monitor of a machine, with its token and the script that reports it (contract 60, agent). */
+/** Creates the monitor of a machine, with its token and report script (contract 60, agent). */
 import {
   PORT,
   collection,
@@ -54,7 +54,9 @@ export class Machines {
     @inject(PORT.app) private readonly app: AppSettings,
   ) {}
 
-  /** @throws ServiceError validation_failed (name), unknown_project, conflict for a known source */
+  /**
+   * @throws ServiceError validation_failed (name), unknown_project, conflict for an existing source
+   */
   async create(principal: Principal, request: MachineRequest): Promise<MachineAnswer> {
     const { username } = installerOf(principal);
     const source = sourceOf(request.name);
@@ -86,8 +88,8 @@ export class Machines {
   }
 
   /**
-   * The machine's row is written before the monitor, so that a crash between the two leaves none that `replace` would
-   * refuse as a stranger's.
+   * The machine's row is written first, so that after a crash `replace` does not reject the monitor
+   * as someone else's.
    */
   async #monitor(principal: Principal, by: string, source: string, request: MachineRequest): Promise<MonitorView> {
     const existing = await this.watchdog.find(source);
@@ -115,7 +117,6 @@ export class Machines {
     }
   }
 
-  /** The monitor stays as it is; the tokens that the setup path issued for it end. */
   async #replace(
     principal: Principal,
     source: string,
@@ -142,7 +143,7 @@ export class Machines {
   }
 }
 
-/** A row whose making was cut off counts for a monitor that appeared within a minute of it. */
+/** An unfinished row matches a monitor created within a minute of it. */
 const madeBy = ({ created_at, at }: MachineDoc, monitor: MonitorView): boolean =>
   created_at === null
     ? Math.abs(Date.parse(monitor.created_at) - Date.parse(at)) < MINUTE_MS
@@ -155,7 +156,7 @@ const known = (source: string, name: string): Error =>
       : `There is a monitor ${source} already, which is the source of ${name}. Choose another name, or replace it.`,
   );
 
-/** What a machine's field becomes of the monitor: a refusal names the field that was sent. */
+/** Request field by monitor field, so that errors name the submitted field. */
 const SENT: Readonly<Record<string, string>> = { source: 'name', os: 'platform', description: 'hostname' };
 
 function asSent(error: unknown): unknown {

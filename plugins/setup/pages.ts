@@ -1,4 +1,4 @@
-/** /machines: what is installed where, with the installers and the one line to paste (contract 80). */
+/** /machines: installed machines, with installers and the command to copy (contract 80). */
 import joi from 'joi';
 import { View, type HttpRequest, type Installers, type PageSpec } from '../../kernel/contract.js';
 import type { ProjectDirectory, ProjectInfo, ProjectParts } from '../../ports/domain/projects.js';
@@ -6,11 +6,9 @@ import type { VersionAdoption, WatchdogApi } from '../../ports/domain/watchdog.j
 
 const PAGE = 50;
 /**
- * Projects of the first table. Each is asked by an index of its own; one question for all of them would read every
- * monitor that there is, since the store groups by one field.
+ * Limit of the first table. Each project is one index query; the store cannot group by two fields.
  */
 const PROJECTS = 20;
-/** Parts of a bar. */
 const PARTS = 6;
 const VERSIONS = 30;
 const SHOWN = 6;
@@ -35,7 +33,6 @@ function partsOf(adoption: readonly VersionAdoption[]): { label: string; value: 
   return rest === 0 ? parts : [...parts, { label: 'others', value: rest, tone: 'neutral' }];
 }
 
-/** The installers that set up a new machine; a fault is shown in their place. */
 async function installersOf(installers: MachinePageDeps['installers']): Promise<object> {
   if (installers.placing() !== null) return { installers_placing: true };
   try {
@@ -57,7 +54,7 @@ async function ofProject(
   const address = `/machines?project=${encodeURIComponent(slug)}`;
   return {
     project: { slug, name },
-    // Not `version`: at the foot of every page that is the service’s own.
+    // Not `version`, which is the service's own in the page footer.
     only_version: version,
     parts: partsOf(adoption),
     versions: adoption
@@ -124,7 +121,6 @@ export const pages = (deps: MachinePageDeps): PageSpec[] => [
   },
 ];
 
-/** What a project's page says of its machines. */
 export const projectPart = ({ watchdog }: Pick<MachinePageDeps, 'watchdog'>): ProjectParts => ({
   id: 'machines',
   order: 30,

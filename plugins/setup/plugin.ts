@@ -1,4 +1,4 @@
-/** The setup path (contract 60): the first installation of an application on a machine, by the update agent. */
+/** The setup path (contract 60): the first installation of an application by the update agent. */
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { CREDENTIALS } from '../../ports/domain/access.js';
 import { AUDIT } from '../../ports/domain/audit.js';
@@ -65,7 +65,7 @@ export default definePlugin({
           title: 'Install a machine',
           text: 'Run it on the machine: the update agent comes with its own program, asks who you are, and installs the application.',
           page: { label: 'Machines', href: '/machines' },
-          // Not every application wants a token, and not every machine is watched.
+          // Not every application needs a token, and not every machine is monitored.
           done: async () => (await marks.get(SPOKEN)) !== null || (await issued.find({ limit: 1 })).items.length > 0,
           command: ({ baseUrl }) => `curl -fsSL ${baseUrl}/installer/install.sh | sh`,
           lacks: async () =>

@@ -148,7 +148,7 @@ export function routes({ login, catalog, applications, machines }: SetupServices
       access: 'public',
       limits: {
         bucket: 'login',
-        // Only a log-in that succeeds answers at all.
+        // Only a successful login reaches this.
         proves: ({ body }) => `account ${(body as { username: string }).username.toLowerCase()}`,
       },
       errors: ['invalid_credentials', 'role_not_allowed', 'totp_not_supported'],
@@ -166,7 +166,7 @@ export function routes({ login, catalog, applications, machines }: SetupServices
       summary: 'What can be installed on this platform',
       access: ACCESS,
       input: {
-        // A bad platform is 422 on every route (contract 60), so the handler judges it.
+        // Validated in the handler, because a bad platform is 422 on every route (contract 60).
         query: joi.object({
           platform: stated({ enum: PLATFORMS }, joi.string().max(200).default('any')).description(
             'Absent: packages for any platform',

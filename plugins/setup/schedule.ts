@@ -1,19 +1,20 @@
-/** How a machine's script is started again and again (contract 60, agent). Pure. */
+/** Builds the schedule of a machine's report script (contract 60, agent). */
 
 export interface Schedule {
   kind: 'cron' | 'schtasks';
-  /** The five fields of a crontab, or the options of `schtasks /Create`. */
+  /** The five crontab fields, or the options of `schtasks /Create`. */
   expression: string;
-  /** `{dir}` stands for the directory that the script lies in. */
+  /** `{dir}` is the script's directory. */
   command: string;
 }
 
-/** Minutes that divide an hour, then hours that divide a day: what a crontab can repeat evenly. */
+/** Steps that divide an hour or a day, which a crontab can repeat evenly. */
 const MINUTES = [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30];
 const HOURS = [1, 2, 3, 4, 6, 8, 12, 24];
 
 /**
- * The longest even step that is no longer than the interval: a heartbeat too many does no harm, one too few an alarm.
+ * Returns the longest even step within the interval: too many heartbeats are harmless, too few
+ * raise an alarm.
  */
 export function stepOf(seconds: number): { minutes: number } | { hours: number } {
   const minutes = Math.max(1, Math.floor(seconds / 60));
@@ -22,7 +23,7 @@ export function stepOf(seconds: number): { minutes: number } | { hours: number }
   return { minutes: MINUTES.findLast((step) => step <= minutes) ?? 1 };
 }
 
-/** A stable number below `n` of a text: machines with one interval do not all report in the same minute. */
+/** Hashes a text to a number below `n`, so that machines do not all report in the same minute. */
 function spread(text: string, n: number): number {
   let sum = 0;
   for (const character of text) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % 1_000_003;

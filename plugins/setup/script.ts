@@ -1,13 +1,13 @@
 /**
- * The script that reports a machine (contract 60, agent): status, load, memory, disk usage and uptime as numbers. It
- * holds no secret: the token lies beside it in `watchdog.token`, and never stands among a program's arguments. Pure.
+ * Renders the report script of a machine (contract 60, agent): status, load, memory, disk usage and
+ * uptime. The token is in `watchdog.token` next to it and never passed as a program argument.
  */
 import { hash } from 'node:crypto';
 import { fileNameOf } from './source.js';
 
 export interface Script {
   filename: string;
-  /** Octal, of the file. */
+  /** Octal file mode. */
   mode: string;
   eol: 'lf' | 'crlf';
   /** Hex, of `content` as UTF-8. */
@@ -16,19 +16,18 @@ export interface Script {
 }
 
 export interface Reporting {
-  /** The address that heartbeats are sent to. */
   url: string;
   source: string;
   interval_seconds: number;
 }
 
-/** Beside the script; 0600. */
+/** Next to the script, mode 0600. */
 export const TOKEN_FILE = 'watchdog.token';
 const MAX_JITTER_SECONDS = 20;
 
-/** @throws RangeError for an address that no script can quote */
+/** @throws RangeError for a URL that cannot be quoted */
 export function scriptOf(platform: string, reporting: Reporting): Script {
-  // Both are checked before; a quote in either would end the text that holds it.
+  // Both are validated earlier; a quote in either would end its string.
   if (/['"`$\\\s]/.test(reporting.url + reporting.source)) throw new RangeError('an address with quotes or blanks');
   const windows = platform.startsWith('win-');
   const content = windows ? powershell(reporting).replaceAll('\n', '\r\n') : shell(reporting);

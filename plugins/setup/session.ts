@@ -1,4 +1,4 @@
-/** Login to the setup path, and who calls with its token (contract 60, login). */
+/** Login to the setup path, and its authenticated callers (contract 60, login). */
 import { PORT, collection, inject, injectable, type Clock, type Collection } from '../../kernel/contract.js';
 import { denied, ServiceError } from '../../kernel/errors.js';
 import { CREDENTIALS, type CredentialCheck } from '../../ports/domain/access.js';
@@ -33,7 +33,6 @@ export function installerOf(principal: Principal): Installer {
 
 @injectable()
 export class SetupLogin {
-  /** By this process, or seen by it. */
   #marked = false;
 
   constructor(
@@ -43,7 +42,9 @@ export class SetupLogin {
     @inject(collection<SetupMark>('marks')) private readonly marks: Collection<SetupMark>,
   ) {}
 
-  /** @throws ServiceError invalid_credentials, role_not_allowed, totp_not_supported, rate_limited */
+  /**
+   * @throws ServiceError invalid_credentials, role_not_allowed, totp_not_supported, rate_limited
+   */
   async login(
     given: { username: string; password: string },
     { address, id: request_id }: Pick<HttpRequest, 'address' | 'id'>,
@@ -70,7 +71,7 @@ export class SetupLogin {
     };
   }
 
-  /** A machine has spoken to the setup path: kept, for its token ends in half an hour. */
+  /** Records the first login permanently, because its token expires in half an hour. */
   async #spoken(): Promise<void> {
     if (this.#marked) return;
     await this.marks.change({ id: SPOKEN }, { setOnInsert: { at: this.clock.iso() } }, { upsert: true });

@@ -1,9 +1,9 @@
-/** From a machine's name to its monitor's source (contract 60, agent). Pure. */
+/** Derives a monitor's source from a machine's name (contract 60, agent). */
 const MAX = 128;
 
 /**
- * Characters that a source cannot have become `-`. The name stays what it is.
- * @returns null when nothing of the name is left
+ * Replaces invalid characters by `-`.
+ * @returns null when nothing remains
  */
 export function sourceOf(name: string): string | null {
   const source = name
@@ -11,13 +11,16 @@ export function sourceOf(name: string): string | null {
     .replace(/[^A-Za-z0-9._:@/-]/gu, '-')
     .slice(0, MAX)
     .split('/')
-    // A path in URLs: a segment of dots alone would leave it.
+    // The source is a URL path, so segments of only dots are replaced.
     .map((segment) => (/^\.{1,2}$/.test(segment) ? segment.replaceAll('.', '-') : segment))
     .join('/');
   return /[A-Za-z0-9]/.test(source) ? source : null;
 }
 
-/** A file name made of it (contract 60: `^[A-Za-z0-9._-]{1,64}$`). @param ending `.sh` */
+/**
+ * Returns a file name (contract 60: `^[A-Za-z0-9._-]{1,64}$`).
+ * @param ending `.sh`
+ */
 export function fileNameOf(source: string, ending: string): string {
   const stem = source.replace(/[^A-Za-z0-9_-]+/g, '-').slice(0, 64 - ending.length - 'heartbeat-'.length);
   return `heartbeat-${stem}${ending}`;

@@ -1,9 +1,8 @@
-/** Addresses of scripts as bundles name them: `~` stands for scheme and host. Pure. */
+/** Script addresses as bundles name them: `~` stands for scheme and host. */
 
 const SCHEME = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^/]{0,300}/i;
 const ORIGIN = 'http://host';
 
-/** What a script may be called in a bundle: its own address, and the one without scheme and host. */
 export function namesOf(file: string): string[] {
   const own = file.split(/[?#]/, 1)[0] ?? '';
   const host = SCHEME.exec(own)?.[0];
@@ -12,7 +11,11 @@ export function namesOf(file: string): string[] {
   return path === '' ? [own] : [`~${path}`, own];
 }
 
-/** Where a script's map lies. @param script `~/assets/index.js` @param map as the script states it; null: beside it */
+/**
+ * Returns the address of a script's map.
+ * @param script `~/assets/index.js`
+ * @param map as the script states it; null: next to the script
+ */
 export function mapNameOf(script: string, map: string | null): string | null {
   if (map === null) return `${script}.map`;
   const host = script.startsWith('~/') ? '' : (SCHEME.exec(script)?.[0] ?? null);

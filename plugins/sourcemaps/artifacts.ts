@@ -1,23 +1,22 @@
-/** Finds the map of a script: by its debug id, else by release and address. Remembered for some seconds. */
+/**
+ * Finds the map of a script by debug id, otherwise by release and address. Cached for some seconds.
+ */
 import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../kernel/contract.js';
 import { BoundedMap } from '../../lib/bounded-map.js';
 import { mapNameOf, namesOf } from './addresses.js';
 import { Bundles } from './bundles.js';
 import { keyOf, type Artifact } from './model.js';
 
-/** How long another process may not know of an upload. */
 const KNOWN_MS = 5_000;
 const MOST_KNOWN = 2_000;
-/** MapUploads of one script that are looked at, the newest first. */
 const MOST_ALIKE = 50;
 
-/** A script's map, and the script itself where the upload has it. */
+/** Map of a script, and the script itself if it was uploaded. */
 export interface MapPair {
   map: Artifact;
   script: Artifact | null;
 }
 
-/** A script as a report names it. */
 export interface ScriptName {
   project: string;
   release: string | null;
@@ -26,11 +25,11 @@ export interface ScriptName {
   debugId: string | null;
 }
 
-/** What this process knows of maps since they changed last. */
+/** Cache since the last change of maps. */
 interface Known {
   pairs: BoundedMap<{ pair: MapPair | null }>;
   projects: BoundedMap<{ some: boolean }>;
-  /** By project, the question that is under way: a storm of errors asks the store once. */
+  /** Running queries by project, so that many errors query the store once. */
   asking: Map<string, Promise<boolean>>;
 }
 
@@ -51,7 +50,6 @@ export class Artifacts {
     return { pairs: new BoundedMap(bounds), projects: new BoundedMap(bounds), asking: new Map() };
   }
 
-  /** Whether the project has maps; undefined: the store must be asked. */
   hasSomeNow(project: string): boolean | undefined {
     return this.#known.projects.get(project)?.some;
   }
@@ -60,7 +58,6 @@ export class Artifacts {
     return this.hasSomeNow(project) ?? this.#known.asking.get(project) ?? this.#ask(project);
   }
 
-  /** An answer is remembered from when it was given, however often it is used. */
   async #ask(project: string): Promise<boolean> {
     const { projects, asking } = this.#known;
     const asked = this.bundles.some(project);
@@ -74,7 +71,7 @@ export class Artifacts {
     }
   }
 
-  /** Maps have changed. A look-up under way fills what is no longer used. */
+  /** Clears the cache. A running lookup fills the discarded one. */
   forget(): void {
     this.#known = this.#nothing();
   }
@@ -90,7 +87,7 @@ export class Artifacts {
     return pair;
   }
 
-  /** A map turned out to be of no use; asked again, it is not read again. */
+  /** Marks a map as unusable, so that it is not read again. */
   async faulty(artifact: Artifact, why: string): Promise<void> {
     artifact.fault = why;
     await this.artifacts.change({ id: artifact.id }, { set: { fault: why } });
@@ -119,13 +116,14 @@ export class Artifacts {
     return null;
   }
 
-  /** The newest first. */
   async #keyed(project: string, key: string, kind: 'script' | 'map'): Promise<Artifact[]> {
     const { items } = await this.artifacts.find({ filter: { project, key }, limit: MOST_ALIKE });
     return items.filter(({ file }) => file.kind === kind).toSorted((a, b) => (a.at < b.at ? 1 : -1));
   }
 
-  /** The newest map of a bundle that is whole, with the script of the same bundle, else of any. */
+  /**
+   * Returns the newest map of a ready bundle, with the script of the same bundle, otherwise of any.
+   */
   async #newest(maps: readonly Artifact[], scripts: readonly Artifact[]): Promise<MapPair | null> {
     for (const map of maps.toSorted((a, b) => (a.at < b.at ? 1 : -1))) {
       const bundle = await this.bundles.known(map.bundle);

@@ -1,7 +1,7 @@
 /**
- * Bundles of scripts and maps: made of pieces, listed, and removed. The store has no transactions, so a bundle's state
- * says how far it is (docs/consistency.md): `assembling`, then its pieces and artifacts, then `ready`; `leaving`, then
- * its artifacts and pieces go, then itself. Only artifacts of a ready bundle are used.
+ * Without transactions, a bundle's state shows the progress (docs/consistency.md): `assembling`,
+ * then chunks and artifacts, then `ready`; `leaving`, then artifacts and chunks are deleted, then
+ * the bundle. Only artifacts of ready bundles are used.
  */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -14,33 +14,29 @@ import { StoreConflict } from '../../ports/store.js';
 import type { BundledFile, SourceMaps, UploadedBytes } from '../../ports/source-maps/reader.js';
 import { keyOf, PIECE_BYTES, type Artifact, type Bundle, type BundlePiece } from './model.js';
 
-/** Written or removed at a time: pieces have some hundred kilobytes each, artifacts some hundred bytes. */
 const PIECES_AT_ONCE = 8;
 const ARTIFACTS_AT_ONCE = 200;
 const deflate = promisify(deflateRaw);
 const inflate = promisify(inflateRaw);
-/** A piece is kept deflated when it is smaller than this part of its bytes. */
+/** A chunk is stored deflated when it shrinks below this ratio. */
 const WORTH_PACKING = 0.9;
-/** Files of a release that are listed, about. */
 const MOST_LISTED = 2_000;
-/** An assembly takes seconds. One this old was cut off. */
+/** Assembling takes seconds; an older one was interrupted. */
 const CUT_OFF_MS = 3_600_000;
 
-/** What is to become a bundle. */
 export interface BundlePlan {
   project: string;
-  /** SHA-1 of the whole upload, in hex. */
   checksum: string;
   release: string | null;
   dist: string | null;
-  /** Bytes. */
   size: number;
-  /** The piece of this number. */
   piece(number: number): Promise<Uint8Array>;
-  /** What the upload holds. */
   files(bytes: UploadedBytes): Promise<BundledFile[]>;
   by: string;
-  /** Checks the credential of who uploads again. @throws ServiceError unauthorized */
+  /**
+   * Verifies the uploader's credential again.
+   * @throws ServiceError unauthorized
+   */
   reauthorize(): Promise<void>;
 }
 
@@ -61,15 +57,16 @@ export class Bundles {
     return `${project}:${told.slice(0, 32)}`;
   }
 
-  /** Null: there is none, or it is being removed. */
+  /** Returns null when it does not exist or is being deleted. */
   async known(id: string): Promise<Bundle | null> {
     const found = await this.bundles.get(id);
     return found === null || found.state === 'leaving' ? null : found;
   }
 
   /**
-   * Makes a bundle of its pieces, and resolves once it is used. False: another call is at it.
-   * @throws MapRefused, and nothing of it stays
+   * Assembles a bundle and resolves once it is usable. Returns false while another call assembles
+   * it.
+   * @throws MapRefused, after deleting all parts
    */
   async make(plan: BundlePlan): Promise<boolean> {
     const id = Bundles.idOf(plan);
@@ -123,7 +120,6 @@ export class Bundles {
     }
   }
 
-  /** The files of a release, about as many as are listed at most. */
   async filesOf(
     project: string,
     release: string,
@@ -143,7 +139,6 @@ export class Bundles {
     return files;
   }
 
-  /** It was uploaded again: maps that were refused are read again. */
   async retry(id: string): Promise<void> {
     const filter = { id: { prefix: `${id}:` }, fault: { ne: null } };
     while (
@@ -151,7 +146,6 @@ export class Bundles {
     );
   }
 
-  /** The upload of a bundle, read piece by piece. */
   bytesOf({ id, size }: Pick<Bundle, 'id' | 'size'>): UploadedBytes {
     return {
       size,
@@ -168,7 +162,7 @@ export class Bundles {
     };
   }
 
-  /** Removes a bundle with all that it has; what a crash interrupts, `finish` ends. */
+  /** Deletes a bundle with its parts; `deleteIncomplete` completes an interrupted deletion. */
   async remove(id: string): Promise<void> {
     const found = await this.bundles.change({ id }, { set: { state: 'leaving' } });
     if (found === null) return;
@@ -177,14 +171,12 @@ export class Bundles {
     await this.bundles.remove({ id });
   }
 
-  /** Removes what a crash left half made or half removed. */
   async finish(signal: AbortSignal): Promise<void> {
     const before = new Date(this.clock.now() - CUT_OFF_MS).toISOString();
     await this.#removeAll({ state: 'leaving' }, signal);
     await this.#removeAll({ state: 'assembling', created_at: { lt: before } }, signal);
   }
 
-  /** Removes what no frame was rewritten by since `before`. */
   async expire(before: string, signal: AbortSignal): Promise<void> {
     await this.#removeAll({ state: 'ready', used_at: { lt: before } }, signal);
   }
@@ -200,7 +192,7 @@ export class Bundles {
     }
   }
 
-  /** Removes the oldest of a project until the others have at most `most` bytes. */
+  /** Deletes the oldest bundles of a project until the others have at most `most` bytes. */
   async fit(project: string, most: number): Promise<void> {
     let after: string | null = null;
     let sum = 0;
@@ -221,7 +213,6 @@ export class Bundles {
     for (const id of tooMuch) await this.remove(id);
   }
 
-  /** All of a project that goes, whatever their state. */
   async forget(project: string): Promise<void> {
     await this.#removeAll({ project });
   }
@@ -230,7 +221,10 @@ export class Bundles {
     return (await this.bundles.find({ filter: { project, state: 'ready' }, limit: 1 })).items.length > 0;
   }
 
-  /** A later time stays, but for one that lies ahead: a clock was put back since. */
+  /**
+   * Records the use. A later time stays, unless it is in the future because a clock moved
+   * backwards.
+   */
   async used(id: string, at: string): Promise<void> {
     const ahead = isoOf(this.clock.now() + AHEAD_MS);
     await this.bundles.change(
@@ -240,7 +234,7 @@ export class Bundles {
   }
 }
 
-/** Most bundles are deflated already; a single file is not. */
+/** Most bundles are already compressed; a single file is not. */
 async function toPiece(id: string, data: Uint8Array): Promise<BundlePiece> {
   const packed = await deflate(data, { level: 1 });
   return packed.length < data.length * WORTH_PACKING ? { id, data: packed, packed: true } : { id, data };

@@ -1,4 +1,4 @@
-/** The section `errors` of the configuration: how long, and how much of, what builds upload is kept. */
+/** Section `errors` of the configuration: retention and size limit of uploads. */
 import joi from 'joi';
 
 export interface SourceMapConfig {

@@ -1,7 +1,6 @@
 /**
- * Rewrites frames of minified scripts (contract 21, Beyond the specification: what JavaScript and releases need). A
- * place that was looked up once is remembered, since known errors come again and again. No error waits longer than some
- * seconds for its maps, and none is lost for them: a frame that cannot be rewritten stays as it is.
+ * Rewrites frames of minified scripts (contract 21, Beyond the specification: what JavaScript and
+ * releases need). An error waits at most some seconds for its maps and is never lost.
  */
 import { inject, injectable, PORT, type AppSettings, type Clock, type Logger } from '../../kernel/contract.js';
 import { BoundedMap } from '../../lib/bounded-map.js';
@@ -17,11 +16,9 @@ import { Artifacts, type MapPair } from './artifacts.js';
 import { Bundles } from './bundles.js';
 import type { Artifact } from './model.js';
 
-/** How long an error waits for its frames. */
 const LONGEST_MS = 20_000;
-/** Places, each with eleven lines of source. */
+/** Cached positions, each with eleven source lines. */
 const MOST_PLACES = 4_000;
-/** Scripts of one report that are looked at. */
 const MOST_SCRIPTS = 20;
 const MOST_MISSING = 5;
 const DAY = 10;
@@ -33,7 +30,6 @@ interface Place {
 @injectable()
 export class Frames implements FrameRewriter {
   readonly #places = new BoundedMap<Place>({ most: MOST_PLACES });
-  /** Bundle → the day on which its use was noted. */
   readonly #used = new BoundedMap<string>({ most: 1_000 });
 
   constructor(
@@ -45,13 +41,12 @@ export class Frames implements FrameRewriter {
     @inject(PORT.log) private readonly log: Logger,
   ) {}
 
-  /** The project has other maps than before. */
   changed(project: string): void {
     this.artifacts.forget();
     this.log.debug({ project }, 'source maps have changed');
   }
 
-  /** Where it is not known, the store is asked behind the answer: reports of a storm then know. */
+  /** If unknown, the store is queried in the background for later reports. */
   hasNone(project: string): boolean {
     const some = this.artifacts.hasSomeNow(project);
     if (some === undefined)
@@ -75,7 +70,7 @@ export class Frames implements FrameRewriter {
     });
   }
 
-  /** What comes too late is of use to the next error: it is remembered. */
+  /** A late result is cached for the next error. */
   async #inTime<T>(work: Promise<T>, late: () => T): Promise<T> {
     let timer: NodeJS.Timeout | undefined;
     const limit = new Promise<T>((resolve) => {
@@ -110,7 +105,6 @@ export class Frames implements FrameRewriter {
     return { frames: positions, missing, late };
   }
 
-  /** Fills in the positions of a script's frames; the refusal where its map cannot be used. */
   async #locate(
     project: string,
     pair: MapPair,
@@ -159,7 +153,6 @@ export class Frames implements FrameRewriter {
     return { file, bytes: this.bundles.bytesOf({ id: bundle, size: file.offset + file.length }) };
   }
 
-  /** The answer for an error that cannot wait for its maps any longer. */
   #late({ project, debugIds, frames }: FrameQuestion): RewrittenFrames {
     const late = [...byFile(frames).keys()];
     const missing = late
@@ -168,7 +161,6 @@ export class Frames implements FrameRewriter {
     return { frames: frames.map(() => null), missing, late };
   }
 
-  /** Once a day for each bundle: what is used stays. */
   async #note(bundle: string): Promise<void> {
     const now = this.clock.iso();
     const day = now.slice(0, DAY);
@@ -177,7 +169,6 @@ export class Frames implements FrameRewriter {
     await this.bundles.used(bundle, now);
   }
 
-  /** @param clause what is wrong with the map */
   #missing(project: string, file: string, debug_id: string | null, clause: string): MissingMap {
     const url = this.app.base_url;
     const problem = `The source map ${debug_id === null ? `of ${file}` : `with the debug id ${debug_id}`} ${clause}.`;
@@ -186,7 +177,6 @@ export class Frames implements FrameRewriter {
   }
 }
 
-/** Indexes of frames by their scripts, in the order of the first frame of each. */
 function byFile(frames: readonly ScriptFrame[]): Map<string, number[]> {
   const files = new Map<string, number[]>();
   frames.forEach(({ file }, i) => {

@@ -1,28 +1,25 @@
 /**
- * Pieces that tools have sent and that belong to no bundle yet. They are found by their content's SHA-1, so an upload
- * that breaks off goes on where it was.
+ * Uploaded chunks that belong to no bundle yet. They are found by the SHA-1 of their content, so
+ * interrupted uploads can resume.
  */
 import { createHash } from 'node:crypto';
 import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../kernel/contract.js';
 import { invalid, ServiceError } from '../../kernel/errors.js';
 import { MOST_PIECES, PIECE_BYTES, type Chunk } from './model.js';
 
-/** Two bundles of the largest size may be under way for a project. */
+/** Allows two pending bundles of maximum size per project. */
 const MOST_CHUNKS = 2 * MOST_PIECES;
 const DAY_MS = 86_400_000;
-/** Removed at a time: each has some hundred kilobytes. */
 const STEP = 20;
 
-/** What a token sends meets nothing that one of another project sent. */
+/** Separates uploads of different projects. */
 export const spaceOf = (project: string | null): string => project ?? '*';
 
-/** A piece as a tool sends it, named by the SHA-1 that it states, in hex. */
 export interface SentPiece {
   name: string;
   bytes: Uint8Array;
 }
 
-/** The SHA-1 of its content, in hex. @throws ServiceError validation_failed */
 function checkPiece({ name, bytes }: SentPiece): string {
   if (bytes.length === 0 || bytes.length > PIECE_BYTES) throw invalid({ file: `must have 1 to ${PIECE_BYTES} bytes` });
   const sha1 = createHash('sha1').update(bytes).digest('hex');
@@ -38,8 +35,9 @@ export class Inbox {
   ) {}
 
   /**
-   * Stores pieces, in one batch; a repeat keeps one longer.
-   * @throws ServiceError validation_failed (a size, a content), insufficient_storage (too many wait)
+   * Stores chunks in one batch; a repeat extends their lifetime.
+   * @throws ServiceError validation_failed (size or content), insufficient_storage (too many
+   *   pending chunks)
    */
   async put(space: string, pieces: readonly SentPiece[]): Promise<void> {
     const at = this.clock.iso();
@@ -53,7 +51,6 @@ export class Inbox {
     await this.chunks.bulk(chunks.map((put) => ({ put })));
   }
 
-  /** Those that have not been sent yet. */
   async missing(space: string, names: readonly string[]): Promise<string[]> {
     const known = new Set<string>();
     const at = this.clock.iso();
@@ -67,7 +64,6 @@ export class Inbox {
     return distinct.filter((name) => !known.has(name));
   }
 
-  /** Null: it is not there. */
   async data(space: string, name: string): Promise<Uint8Array | null> {
     return (await this.chunks.get(`${space}:${name}`))?.data ?? null;
   }
@@ -78,12 +74,11 @@ export class Inbox {
     }
   }
 
-  /** All that a project's tokens sent. */
   async clear(space: string): Promise<void> {
     while ((await this.chunks.remove({ space }, STEP)) === STEP);
   }
 
-  /** Removes what was sent a day ago and never asked for again. */
+  /** Deletes chunks that were sent a day ago and not sent again. */
   async clean(signal: AbortSignal): Promise<void> {
     const before = new Date(this.clock.now() - DAY_MS).toISOString();
     while (!signal.aborted && (await this.chunks.remove({ at: { lt: before } }, STEP)) === STEP);

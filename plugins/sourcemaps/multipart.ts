@@ -1,6 +1,6 @@
 /**
- * Forms as Sentry's tools send them: `multipart/form-data`, small and whole. Read by the platform's own reader of
- * responses; the number of parts is bounded before it begins.
+ * Parses `multipart/form-data` of Sentry's tools with the platform's Response. The number of parts
+ * is checked first.
  */
 import { ServiceError } from '../../kernel/errors.js';
 
@@ -9,7 +9,6 @@ const BOUNDARY = /;\s*boundary=(?:"([^"]{1,70})"|([^\s";]{1,70}))\s*(?:;|$)/i;
 
 const malformed = (): ServiceError => new ServiceError('invalid_request', 'The body is no multipart form.');
 
-/** @throws ServiceError invalid_request */
 export async function formOf(body: Buffer, contentType: string | undefined): Promise<FormData> {
   const [, quoted, plain] = BOUNDARY.exec(contentType ?? '') ?? [];
   const boundary = quoted ?? plain;

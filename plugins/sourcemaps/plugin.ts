@@ -1,7 +1,7 @@
 /**
- * Source maps (contract 21, Beyond the specification: what JavaScript and releases need): takes them from an unmodified
- * `sentry-cli` and the bundler plugins, and turns frames of minified scripts into those of the sources. Without this
- * folder frames stay as they are.
+ * Source maps (contract 21, Beyond the specification: what JavaScript and releases need): accepts
+ * uploads of unmodified `sentry-cli` and bundler plugins. Without this plugin frames stay
+ * unchanged.
  */
 import { definePlugin, extend, type Collection } from '../../kernel/contract.js';
 import { each } from '../../lib/paging.js';
@@ -24,7 +24,7 @@ async function tryAgain(artifacts: Collection<Artifact>): Promise<void> {
   while ((await artifacts.changeMany({ fault: { ne: null } }, { set: { fault: null } }, AT_ONCE)) === AT_ONCE);
 }
 
-/** A row that an earlier version wrote holds base64 in its document. */
+/** Rows of earlier versions hold base64 in the document. */
 async function storeAsBytes(pieces: Collection<Chunk | BundlePiece>): Promise<void> {
   for await (const piece of each(pieces, { limit: PIECES_AT_ONCE })) {
     const data: unknown = piece.data;
@@ -46,7 +46,7 @@ export default definePlugin<SourceMapConfig>({
   tags: { 0: 'What `sentry-cli` and the bundler plugins upload: source maps.' },
   config: sourceMapConfig,
   migrations: [
-    // Refusals of before were also of moments in which the machine was busy.
+    // Earlier rejections may have been caused by a busy machine.
     { number: 1, name: 'try-maps-again', run: (ctx) => tryAgain(ctx.collection('artifacts')) },
     {
       number: 2,

@@ -1,4 +1,3 @@
-/** What leaves by itself: pieces of no bundle, maps that nothing was rewritten by, and what a crash left. */
 import { inject, injectable, PORT, type Clock } from '../../kernel/contract.js';
 import { Bundles } from './bundles.js';
 import type { SourceMapConfig } from './config.js';

@@ -1,6 +1,6 @@
 /**
- * What `sentry-cli` and the bundler plugins call (contract 21, Beyond the specification: what JavaScript and releases
- * need). Names of fields are Sentry's.
+ * Routes of `sentry-cli` and the bundler plugins (contract 21, Beyond the specification: what
+ * JavaScript and releases need). Field names are Sentry's.
  */
 import joi from 'joi';
 import { named, Reply, whole, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
@@ -12,9 +12,7 @@ import { at, BASE, callerOf, getProjectHints, organization, shared, slug, versio
 import type { AssembleRequest, MapUploads, ReleaseFile } from './uploads.js';
 
 const PIECES_PER_CALL = 16;
-/** Boundaries and part headers. */
 const FORM_BYTES = PIECES_PER_CALL * PIECE_BYTES + 64 * 1024;
-/** Of a file of a release. */
 const FILE_BYTES = 32 * 1024 * 1024;
 const SHA1 = /^[0-9a-f]{40}$/;
 
@@ -70,7 +68,6 @@ const fileAnswer = named(
   }),
 );
 
-/** @param about base URL, time, and who keeps what tools tell of releases */
 export const routes = (
   uploads: MapUploads,
   about: { url(): string } & Omit<ToolReleaseParts, 'uploads'>,
@@ -199,7 +196,6 @@ function fileRoutes(uploads: MapUploads): RouteSpec[] {
   ];
 }
 
-/** As `sentry-cli` reads a file. */
 const fileView = ({ sha1, name, dist, size }: ReleaseFile): object => ({
   id: sha1,
   name,

@@ -1,4 +1,3 @@
-/** What the routes of Sentry's tools share. */
 import joi from 'joi';
 import type { HttpRequest, RouteSpec } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
@@ -25,8 +24,8 @@ export const callerOf = (request: HttpRequest): MapUploader => {
 };
 
 /**
- * What of a call may name a project where the tool states none: the product of its release (`shop@1.4.2`), and its
- * organization, which means nothing else here.
+ * Returns possible project names when the tool states none: the product of its release
+ * (`shop@1.4.2`), and its organization, which has no other meaning here.
  */
 export const getProjectHints = ({ params: { version: release = '', org = '' }, body }: HttpRequest): string[] => {
   const named = release !== '' ? release : ((body ?? {}) as { version?: unknown }).version;
@@ -34,7 +33,7 @@ export const getProjectHints = ({ params: { version: release = '', org = '' }, b
   return [product, org].filter((hint) => SLUG.test(hint));
 };
 
-/** With and without the slash at its end: tools write it, people leave it out. */
+/** With and without trailing slash: tools send it, users omit it. */
 export const at = (path: string): { path: string; aliases: string[] } => ({
   path: `${BASE}${path}/`,
   aliases: [`${BASE}${path}`],

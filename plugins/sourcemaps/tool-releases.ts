@@ -1,7 +1,6 @@
 /**
- * What `sentry-cli releases` and `deploys` call. Releases of this service are those that were published; what tools
- * announce of them is not kept, but their commits are, so that an item names those that may have brought its error.
- * What has no counterpart here is answered with one sentence, as these tools show it.
+ * Routes of `sentry-cli releases` and `deploys`. Announced releases are not stored; their commits
+ * are, as suspects for new errors. Unsupported calls return one sentence, which the tools display.
  */
 import joi from 'joi';
 import { named as shape, Reply, whole, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
@@ -14,17 +13,14 @@ import type { MapUploads } from './uploads.js';
 
 export interface ToolReleaseParts {
   uploads: Pick<MapUploads, 'projectsOf' | 'findProject'>;
-  /** Undefined: nobody keeps commits. */
   history(): BuildHistory | undefined;
   published(): PublishedVersions | undefined;
   now(): string;
 }
 
-/** Commits of one call. */
 const MOST_COMMITS = 1_000;
 const ID = /^[0-9a-f]{7,64}$/i;
 
-/** What tools read of a release. */
 const releaseAnswer = shape(
   'ToolRelease',
   whole({
@@ -64,14 +60,12 @@ interface Announced {
   refs?: unknown[];
 }
 
-/** An answer that tools show to their user. */
 const sentence = (status: number, code: string, detail: string): Reply =>
   new Reply(status, { detail, error: { code, message: detail } });
 
 export function toolReleaseRoutes(parts: ToolReleaseParts): RouteSpec[] {
   const projects = (request: HttpRequest, given: readonly string[]): Promise<string[]> =>
     parts.uploads.projectsOf(callerOf(request), given, getProjectHints(request));
-  /** None: the tool names none, and the token is bound to none. */
   const projectsIfAny = async (request: HttpRequest, given: readonly string[]): Promise<string[]> => {
     if (given.length > 0 || callerOf(request).principal.project !== null) return projects(request, given);
     const found = await parts.uploads.findProject(getProjectHints(request));
@@ -106,7 +100,7 @@ export function toolReleaseRoutes(parts: ToolReleaseParts): RouteSpec[] {
     return view(name, publishes?.[0]?.published_at ?? null, slugs);
   };
 
-  /** Keeps the commits that a tool names; a reference to a repository alone has none that could be read. */
+  /** Stores the commits that a tool lists; a mere repository reference contains none. */
   const finalize = async (request: HttpRequest): Promise<object> => {
     const { version: name = '' } = request.params;
     const { commits = [], refs = [], projects: given = [] } = request.body as Announced;

@@ -1,4 +1,3 @@
-/** What tools upload: bundles by their pieces, and single files (contract 21, Beyond the specification). */
 import { createHash } from 'node:crypto';
 import { inject, injectable, token } from '../../kernel/contract.js';
 import { requireProject, ServiceError } from '../../kernel/errors.js';
@@ -13,7 +12,6 @@ import { PIECE_BYTES } from './model.js';
 
 export const CONFIG = token<SourceMapConfig>('sourcemaps.config');
 
-/** As Sentry's tools know the states of an upload. */
 export interface AssembleAnswer {
   state: 'not_found' | 'assembling' | 'ok' | 'error';
   missingChunks: string[];
@@ -28,14 +26,11 @@ export interface AssembleRequest {
   dist: string | null;
 }
 
-/** Who uploads. */
 export interface MapUploader {
   principal: TokenPrincipal;
-  /** Checks the credential again. @throws ServiceError unauthorized */
   reauthorize(this: void): Promise<void>;
 }
 
-/** A file of a release, as it was uploaded. */
 export interface ReleaseFile {
   sha1: string;
   name: string;
@@ -44,19 +39,15 @@ export interface ReleaseFile {
 }
 
 export interface SingleFile {
-  /** As in `projectsOf`. */
   hints?: readonly string[];
-  /** Null: that of the token. */
   project: string | null;
   release: string;
   dist: string | null;
-  /** `~/assets/index.js.map` */
   url: string;
   mapUrl: string | null;
   bytes: Buffer;
 }
 
-/** As tools show it to their user. */
 const NO_PROJECT =
   'No project is named: take a token of one project, or name it by `--project`, by `--org <project>` or in the release, as in `shop@1.4.2`.';
 
@@ -73,13 +64,12 @@ export class MapUploads {
     @inject(CONFIG) private readonly config: SourceMapConfig,
   ) {}
 
-  /** Keeps the pieces of a form. @throws ServiceError as `Inbox.put` */
   async keep({ principal: { project } }: MapUploader, pieces: readonly SentPiece[]): Promise<void> {
     await this.inbox.put(spaceOf(project), pieces);
   }
 
   /**
-   * Makes a bundle of pieces, for each project that is named; without one for the token's own.
+   * Assembles a bundle for each named project, by default for the token's own.
    * @throws ServiceError insufficient_scope, unknown_project, validation_failed
    */
   async assemble({ principal, reauthorize }: MapUploader, asked: AssembleRequest): Promise<AssembleAnswer> {
@@ -119,7 +109,10 @@ export class MapUploads {
     return answer('ok');
   }
 
-  /** Keeps one file of a release, as older tools send it. @throws ServiceError unknown_project, payload_too_large */
+  /**
+   * Stores a single release file, as older tools send it.
+   * @throws ServiceError unknown_project, payload_too_large
+   */
   async file({ principal, reauthorize }: MapUploader, given: SingleFile): Promise<{ sha1: string }> {
     const { release, dist, url, bytes } = given;
     const [project = ''] = await this.#projects(principal, given.project === null ? [] : [given.project], given.hints);
@@ -149,15 +142,14 @@ export class MapUploads {
   }
 
   /**
-   * The slugs of the projects that a call means.
-   * @param hints what may name a project where the call names none and the token is bound to none
+   * Returns the slugs of the requested projects.
+   * @param hints possible project names, used when neither call nor token names one
    * @throws ServiceError insufficient_scope, unknown_project, validation_failed
    */
   projectsOf({ principal }: MapUploader, named: readonly string[], hints: readonly string[] = []): Promise<string[]> {
     return this.#projects(principal, named, hints);
   }
 
-  /** The first hint that is a project; null: none is. */
   async findProject(hints: readonly string[]): Promise<string | null> {
     for (const hint of hints) {
       const found = await this.projects.get(hint);
@@ -166,7 +158,10 @@ export class MapUploads {
     return null;
   }
 
-  /** The files of a release, by name. @throws ServiceError insufficient_scope, unknown_project, validation_failed */
+  /**
+   * Returns the files of a release by name.
+   * @throws ServiceError insufficient_scope, unknown_project, validation_failed
+   */
   async filesOf(
     { principal }: MapUploader,
     named: readonly string[],
@@ -178,21 +173,19 @@ export class MapUploads {
     return found.flat().toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** A project goes, with its maps and the pieces that its tokens sent. */
   async forget(project: string): Promise<void> {
     await this.inbox.clear(spaceOf(project));
     await this.bundles.forget(project);
     this.frames.changed(project);
   }
 
-  /** What is uploaded again is tried again: a refusal may have been of another version of this service. */
+  /** Retries a repeated upload, because another version of this service may have rejected it. */
   async #retry(project: string, bundle: string | undefined): Promise<void> {
     if (bundle === undefined) return;
     await this.bundles.retry(bundle);
     this.frames.changed(project);
   }
 
-  /** `ok`, `assembling`, or a clause that says why it cannot be. */
   async #make(plan: BundlePlan): Promise<string> {
     const most = this.config.sourcemap_bytes;
     if (plan.size > most) return `is larger than all that a project may keep (errors.sourcemap_bytes, ${most} bytes)`;
@@ -207,7 +200,6 @@ export class MapUploads {
     return 'ok';
   }
 
-  /** Slugs of the projects that the caller means. */
   async #projects(
     { project }: TokenPrincipal,
     named: readonly string[],
@@ -228,7 +220,7 @@ export class MapUploads {
     return (await this.inbox.data(space, name))?.length ?? 0;
   }
 
-  /** @throws MapRefused for a piece of another size: what lies where follows from the number */
+  /** @throws MapRefused for a chunk of another size, because offsets derive from chunk numbers */
   async #piece(space: string, name: string, size: number): Promise<Uint8Array> {
     const data = await this.inbox.data(space, name);
     if (data === null) throw new MapRefused('has lost a piece on its way; send it again');
@@ -237,7 +229,6 @@ export class MapUploads {
   }
 }
 
-/** The SHA-1 of an upload, in hex, read piece by piece. */
 async function sha1Of(upload: UploadedBytes): Promise<string> {
   const hash = createHash('sha1');
   for (let from = 0; from < upload.size; from += PIECE_BYTES) hash.update(await upload.read(from, from + PIECE_BYTES));
@@ -250,7 +241,6 @@ const answer = (state: AssembleAnswer['state'], why: string | null = null): Asse
   detail: why === null ? null : `The bundle ${why}.`,
 });
 
-/** The address in the comment at a script's end. */
 function namedMap(script: Buffer): string | null {
   const end = script.toString('latin1', Math.max(0, script.length - LONGEST_COMMENT));
   return [...end.matchAll(MAP_COMMENT)].at(-1)?.[1] ?? null;

@@ -1,7 +1,5 @@
-/** The caller and its project (contract 10, tokens). */
 import type { Principal } from '../../kernel/contract.js';
 
-/** The only project that the caller may touch; null: all. */
 export const getOwnProject = (principal: Principal): string | null =>
   principal.kind === 'token' ? principal.project : null;
 
@@ -12,7 +10,7 @@ export function getPrincipalName(principal: Principal): string {
 }
 
 /**
- * Whether the caller may say which host shows a page, beyond those of `statuspages.hosts`: such a host shows nothing
- * else, the login of the service included, so a wrong name shuts others out of it.
+ * Whether the caller may set a host outside `statuspages.hosts`. Such a host shows only the status
+ * page and no login, so a wrong name locks users out.
  */
 export const canSetHost = (principal: Principal): boolean => principal.kind === 'session' && principal.role === 'admin';

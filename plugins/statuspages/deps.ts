@@ -1,4 +1,3 @@
-/** What the services of this plugin are built on, so that a test puts its own in their place. */
 import {
   token,
   type Cipher,
@@ -18,14 +17,12 @@ import type { AnnouncementDoc } from './model/announcement.js';
 import type { StatusPageDoc } from './model/page.js';
 import type { SubscriberDoc } from './model/subscriber.js';
 
-/** The picture of the page with this id. */
 export interface LogoDoc extends Doc {
   type: string;
-  /** Base64. */
   data: string;
 }
 
-/** A type and not an interface, so that a list of plugins takes it for a plain record. */
+/** A type instead of an interface, so that it is assignable to a plain record. */
 export type StatusPagesConfig = { hosts: string[] };
 
 export interface StatusPagesDeps {
@@ -33,25 +30,23 @@ export interface StatusPagesDeps {
   announcements: Collection<AnnouncementDoc>;
   logos: Collection<LogoDoc>;
   subscribers: Collection<SubscriberDoc>;
-  /** Undefined: no plugin sends mail. */
   mail: () => MailQueue | undefined;
   clock: Clock;
   ids: Ids;
   log: Logger;
   watchdog: Pick<WatchdogApi, 'conditions'>;
   projects: Pick<ProjectDirectory, 'get' | 'list'>;
-  /** What the page of a project shows where it has no name, colour or logo of its own. */
   brands: Pick<SellerBrands, 'of' | 'logo'>;
   audit: Pick<AuditLog, 'record'>;
   hasher: PasswordHasher;
   cipher: Pick<Cipher, 'seal' | 'open' | 'derive'>;
-  /** Of wrong passwords, and of subscriptions. */
   throttle: AttemptThrottle;
-  /** `server.base_url` without a slash at its end; with a free port it is known only once the server listens. */
+  /**
+   * `server.base_url` without a trailing slash; with port 0 it is known only after the server
+   * listens.
+   */
   baseUrl: () => string;
-  /** `statuspages.hosts`: names that a page may take without an administrator. */
   hosts: readonly string[];
-  /** `app.timezone`. */
   timezone: string;
 }
 

@@ -1,7 +1,6 @@
 /**
- * Status pages as people show them to customers (contract 30, badges and status pages): own names for what is watched,
- * texts that people write, a feed, and a host of their own. Nothing depends on this folder, and it sees the watchdog
- * through one narrow question: who deletes it has the watchdog as it was.
+ * Status pages for customers (contract 30, badges and status pages): custom names for monitors,
+ * announcements, feeds and custom hosts. Optional: nothing depends on this plugin.
  */
 import joi from 'joi';
 import { definePlugin, extend } from '../../kernel/contract.js';

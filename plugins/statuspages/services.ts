@@ -1,4 +1,3 @@
-/** The plugin's services that its routes and pages use. */
 import type { Clock, Instances, PluginContext } from '../../kernel/contract.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import { DEPS, type StatusPagesDeps } from './deps.js';
@@ -23,13 +22,11 @@ const SERVICES = {
 export type StatusPageServices = Instances<typeof SERVICES> & {
   clock: Clock;
   projects: Pick<ProjectDirectory, 'list'>;
-  /** `app.timezone`: of the times in forms. */
   timezone: string;
-  /** @throws ServiceError rate_limited where this key was counted too often */
+  /** @throws ServiceError rate_limited after too many attempts of this key */
   countAttempt: (key: string) => Promise<void>;
 };
 
-/** @param scope the plugin's own container */
 export function buildServices(
   scope: Pick<PluginContext, 'bind' | 'services'>,
   deps: StatusPagesDeps,

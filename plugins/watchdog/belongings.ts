@@ -1,12 +1,11 @@
 /**
- * Monitors keep their project from being deleted; what goes with a project that has none. The history of the monitors
- * that it had is kept for its time, and names no project any more.
+ * What the watchdog stores for a project. Monitors prevent its deletion; the stored history of
+ * former monitors stays, without the project's name.
  */
 import type { ProjectBelongings, ProjectUsage } from '../../ports/domain/projects.js';
 import type { Collection, Doc } from '../../ports/store.js';
 import type { WatchdogDeps } from './deps.js';
 
-/** Changed at a time, so that heartbeats pass between. */
 const BATCH_SIZE = 500;
 
 /** A deleted monitor stays until its last event is published, and does not count. */
@@ -27,7 +26,7 @@ export const createWatchdogBelongings = ({ windows, changes, incidents, timeline
   },
 });
 
-/** Reads concurrently with other writes, because the timeline has no index by project. */
+/** Concurrent with other writes, because the timeline has no index by project. */
 async function clearProject<T extends Doc>(rows: Collection<T>, project: string): Promise<void> {
   for (;;) {
     const { items } = await rows.find({ filter: { project }, limit: BATCH_SIZE });

@@ -1,4 +1,3 @@
-/** The collections and the indexes that every query of this plugin uses. */
 import type { CollectionSpec } from '../../ports/store.js';
 
 export const COLLECTIONS: readonly CollectionSpec[] = [
@@ -10,7 +9,6 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       { fields: ['state', 'source'] },
       { fields: ['parent_source', 'source'] },
       { fields: ['project', 'source'] },
-      // A list that is worst first is a page of each state.
       { fields: ['project', 'state', 'source'] },
       { fields: ['project', 'app_version'] },
       { fields: ['suppressed_by'] },

@@ -1,4 +1,3 @@
-/** What the services of this plugin are built on, so that a test puts its own in their place. */
 import { token } from '../../kernel/contract.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
 import type { LiveTokens } from '../../ports/domain/live-tokens.js';
@@ -31,7 +30,6 @@ export interface WatchdogConfig {
   error_status_is_down: boolean;
   deferred_alarms: boolean;
   timeline_days: number;
-  /** Numbers of each monitor in `/metrics`. */
   monitor_metrics: boolean;
 }
 
@@ -52,20 +50,17 @@ export interface WatchdogDeps {
   ids: Ids;
   log: Logger;
   config: WatchdogConfig;
-  /** `limits.monitors_per_token`; 0: no limit. */
+  /** `limits.monitors_per_token`; 0 means unlimited. */
   monitorsPerToken: number;
   processes: Processes;
   tokens: Pick<TokenIssuer, 'issue' | 'list' | 'find' | 'revoke' | 'revokeSource'>;
   liveTokens: LiveTokens;
   audit: Pick<AuditLog, 'record'>;
   projects: Pick<ProjectDirectory, 'get' | 'list'>;
-  /** The probe service, or null when its plugin is disabled. */
   probes: () => MonitorProbes | null;
-  /** Who passes alarms on to people and programs. */
   receivers: () => readonly AlarmReceivers[];
-  /** Whether what is past its time may be removed (`ServiceRuntime.clock`). */
+  /** Whether expired data may be deleted (`ServiceRuntime.clock`). */
   clockBelieved: () => Promise<boolean>;
-  /** Whether heartbeats are currently rejected. */
   refuses: () => boolean;
   emit: (
     event: string,

@@ -1,5 +1,6 @@
 /**
- * Watchdog (contract 30): monitors receive heartbeats; an evaluator notices when they stop, and emits events.
+ * Watchdog (contract 30): monitors receive heartbeats; an evaluator detects missing ones and emits
+ * events.
  */
 import joi from 'joi';
 import { definePlugin, extend, listen } from '../../kernel/contract.js';
@@ -47,7 +48,6 @@ import { createProjectPart } from './pages/project-part.js';
 import { createMonitorSearch } from './pages/search.js';
 
 const EVALUATE_INTERVAL_MS = 60_000;
-/** Long enough for a run over all monitors after an outage, with cleanup. */
 const EVALUATE_TIMEOUT_MS = 300_000;
 
 const config = joi.object({
@@ -76,7 +76,6 @@ const config = joi.object({
     .description('How long transitions, alarms and notes are kept, in days'),
 });
 
-/** The service itself, which sees every project. */
 const SYSTEM_CALLER = { name: 'system', token: null, project: null, source: null };
 
 function buildApi({

@@ -1,4 +1,3 @@
-/** The plugin's services that its routes, pages and jobs use; what those need follows from their constructors. */
 import type { Clock, Instances, PluginContext } from '../../kernel/contract.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
 import type { ProjectDirectory, SellerBrands } from '../../ports/domain/projects.js';
@@ -52,7 +51,6 @@ const SERVICES = {
   explanations: DownExplanations,
 };
 
-/** What comes from outside of the plugin's container. */
 interface Outside {
   audit: Pick<AuditLog, 'record'>;
   tokens: WatchdogDeps['tokens'];
@@ -60,19 +58,15 @@ interface Outside {
   authenticator: Authenticator;
   probes: WatchdogDeps['probes'];
   clock: Clock;
-  /** `server.base_url`; with a free port it is known only once the server listens. */
+  /** `server.base_url`; with port 0 it is known only after the server listens. */
   baseUrl: () => string;
-  /** Whose public pages of monitors are. */
   brands: Pick<SellerBrands, 'of'>;
-  /** `app.timezone`: of the times in forms. */
   timezone: string;
-  /** Counts a heartbeat, for Prometheus. */
   beats: () => void;
 }
 
 export type WatchdogServices = Instances<typeof SERVICES> & Outside;
 
-/** @param scope the plugin's own container */
 export function buildServices(
   scope: Pick<PluginContext, 'bind' | 'services'>,
   deps: WatchdogDeps,

@@ -1,6 +1,6 @@
 /**
- * Annotations hold no live token of this service (contract 20, endpoints): those of ping addresses come as plain text,
- * which the web server does not judge as it does the fields of a call.
+ * Rejects live tokens of this service in annotations (contract 20, endpoints). Ping URLs receive
+ * plain text, which the HTTP server does not check like JSON fields.
  */
 import { inject, injectable } from '../../kernel/contract.js';
 import { invalid } from '../../kernel/errors.js';

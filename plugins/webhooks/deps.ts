@@ -1,4 +1,3 @@
-/** What the services of this plugin are built on; bound as one value, so that a test puts its own in its place. */
 import {
   token,
   type Clock,
@@ -35,15 +34,11 @@ export interface WebhookDeps {
   metrics: Metrics;
   audit: AuditLog;
   projects: ProjectDirectory;
-  /** What other plugins add to each attempt. */
   attemptData: () => readonly AttemptData[];
   policy: EgressPolicy;
-  /** Names of the events of all plugins. */
   registered: () => readonly string[];
-  /** `security.webhook_key`; empty: there is none. */
   webhook_key: string;
   version: string;
-  /** `server.base_url`, known once the service listens. */
   baseUrl: () => string;
   /** 0 ≤ x < 1 */
   random: () => number;

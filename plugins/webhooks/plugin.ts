@@ -1,6 +1,6 @@
 /**
- * Events and webhooks (contract 70): the event log, deliveries with retries and signatures, and their administration.
- * Every event of every plugin is stored here before its producer forgets it.
+ * Events and webhooks (contract 70): event log, deliveries with retries and signatures, and
+ * administration. Every event of every plugin is stored here before its producer removes it.
  */
 import joi from 'joi';
 import { definePlugin, extend, type PluginContext } from '../../kernel/contract.js';
@@ -98,13 +98,13 @@ export default definePlugin<WebhooksConfig>({
     {
       name: 'deliveries',
       indexes: [
-        // Each costs every delivery a tenth of its write; age is the order of the ids (delivery.ts).
+        // Few indexes, because each slows down every delivery; ids are ordered by age
+        // (delivery.ts).
         { fields: ['webhook_id'] },
         { fields: ['webhook_id', 'next_at'] },
         { fields: ['webhook_id', 'state'] },
         { fields: ['state'] },
         { fields: ['lease_by'] },
-        // The last attempt of a webhook.
         { fields: ['webhook_id', 'attempted_at'] },
       ],
     },

@@ -1,4 +1,3 @@
-/** The plugin's services that its routes, pages and jobs use; what those need follows from their constructors. */
 import type { Instances, PluginContext } from '../../kernel/contract.js';
 import { DeliveryQueue } from './deliveries/delivery-queue.js';
 import { DeliveryWorkers } from './deliveries/delivery-workers.js';
@@ -25,7 +24,6 @@ const SERVICES = {
 
 export type WebhookServices = Instances<typeof SERVICES>;
 
-/** @param scope the plugin's own container */
 export function buildServices(scope: Pick<PluginContext, 'bind' | 'services'>, deps: WebhookDeps): WebhookServices {
   scope.bind(DEPS, deps);
   return scope.services(SERVICES);

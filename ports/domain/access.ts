@@ -1,4 +1,3 @@
-/** What the access plugin offers the others: who is asking, accounts, and the throttle of what strangers may try. */
 import type { Authenticator, FormMemory, Role } from '../http.js';
 import { extensionPoint, token } from '../token.js';
 
@@ -10,20 +9,20 @@ export interface AccountInfo {
   username: string;
   role: Role;
   disabled: boolean;
-  /** Rises with every change that ends what was opened by a login: password, role, disabling, TOTP. */
+  /** Rises when the account's sessions end: password, role, disabling, TOTP. */
   epoch: number;
 }
 
-/** The one credential check (contract 10, accounts): web login, setup login and release store. */
+/** Verifies credentials of all logins (contract 10, accounts). */
 export interface CredentialCheck {
   /** @throws ServiceError invalid_credentials, rate_limited, role_not_allowed, totp_not_supported */
   check(input: {
     username: string;
     password: string;
     address: string;
-    /** Where the login happens: decides which roles are allowed and what TOTP means there. */
+    /** Decides which roles are allowed and how TOTP applies. */
     place: 'web' | 'setup' | 'release_store';
-    /** The signed device cookie of an earlier login, so that strangers cannot lock the account out. */
+    /** Signed device cookie, which prevents strangers from locking the account out. */
     device?: string | undefined;
     /** `X-Request-Id`, for the security log. */
     request_id?: string | undefined;
@@ -32,27 +31,29 @@ export interface CredentialCheck {
 
 export const CREDENTIALS = token<CredentialCheck>('access.credentials');
 
-/** A permitted attempt. `leave` must be called in the end, after `failed` where it did. */
+/** A permitted attempt. Call `release` at the end, after `recordFailure` if it failed. */
 export interface Attempt {
   failed(): Promise<void>;
   leave(): void;
 }
 
-/** The throttle of failed logins (contract 10, accounts), for other secrets that strangers may try. */
+/** Throttles guesses of secrets like failed logins (contract 10, accounts). */
 export interface AttemptThrottle {
   /**
-   * @param keys the counts this attempt is under, for example `license:192.0.2.7`.
+   * Starts an attempt.
+   * @param keys counters, for example `license:192.0.2.7`
    * @throws ServiceError rate_limited
    */
   enter(keys: readonly string[]): Promise<Attempt>;
-  /** A success: the count starts anew. */
+  /** Resets the counter after a success. */
   reset(key: string): Promise<void>;
 }
 
 export const THROTTLE = token<AttemptThrottle>('access.throttle');
 
 /**
- * The counts of failed logins, for a place that judges passwords by itself: the release store goes by its access files.
+ * Throttles logins whose passwords the caller verifies, as the release store does with its access
+ * files.
  */
 export interface LoginAttempts {
   /**
@@ -68,51 +69,50 @@ export interface LoginAttempts {
 
 export const LOGIN_ATTEMPTS = token<LoginAttempts>('access.login_attempts');
 
-/** The first administrator of an empty user table (contract 00, first start). */
+/** Creates the first administrator (contract 00, first start). */
 export interface FirstStart {
   /**
-   * Creates one administrator when there is no account, once even when two processes start together. Null when there
-   * was one; `password` is null when the configuration gave it, else it is returned here and nowhere else: print it
-   * once.
+   * Creates an administrator unless an account exists (then null), once across processes.
+   * `password` is null when configured; otherwise this is its only copy.
    */
   ensureAdmin(): Promise<{ username: string; password: string | null } | null>;
 }
 
 export const FIRST_START = token<FirstStart>('access.first_start');
 
-/** An account whose password opens what the release store protects (contract 40, access files). */
+/** An account whose password opens protected releases (contract 40, access files). */
 export interface OpeningAccount {
   username: string;
   role: Role;
-  /** The stored hash: bcrypt (`$2y$…`) or Argon2 (`$argon2id$…`). */
+  /** bcrypt (`$2y$…`) or Argon2 (`$argon2id$…`). */
   hash: string;
 }
 
-/** Accounts, for those who note a person's name or let a person in. */
+/** Looks up accounts. */
 export interface AccountDirectory {
-  /** The name as the account spells it, whatever the case; null when there is no such account, or it is disabled. */
+  /** Finds an enabled account, ignoring case. @returns the stored spelling, or null */
   named(username: string): Promise<string | null>;
-  /** Names of accounts that may sign in, in order, at most so many. */
+  /** Lists up to `most` names of enabled accounts, sorted. */
   names(most: number): Promise<string[]>;
-  /** Every account that is not disabled, by name. */
+  /** Iterates the enabled accounts by name. */
   opening(): AsyncIterable<OpeningAccount>;
   /**
-   * A digest of what `opening` answers, read from the store: another one after every change of a name, a role, a hash
-   * or of who is enabled, whichever process or command made it. Take it before `opening`.
+   * Returns a digest of the result of `iterateCredentials`, whichever process changed it. Read it
+   * before iterating.
    */
   mark(): Promise<string>;
 }
 
 export const ACCOUNTS = token<AccountDirectory>('access.accounts');
 
-/** Told of every change of what `AccountDirectory.opening` answers, also in the process of a command. */
+/**
+ * Notified when the result of `AccountDirectory.iterateCredentials` changes, in command processes
+ * too.
+ */
 export interface AccountWatcher {
-  /**
-   * The change is committed. Its answer waits for this, for at most five seconds; what fails here is logged and fails
-   * nothing.
-   */
+  /** Called after the commit, awaited for at most five seconds; errors are only logged. */
   changed(): Promise<void>;
 }
 
-/** Added by each plugin that keeps something made from accounts. */
+/** For plugins that derive data from accounts. */
 export const ACCOUNT_WATCHERS = extensionPoint<AccountWatcher>('access.account_watchers');

@@ -1,6 +1,6 @@
 /**
- * What the bugs plugin offers the others: one shared store of items (bugs, features, error entries) with one way in.
- * Contracts 20 and 21.
+ * The bug tracker: one store of items (bugs, features, error groups) with one intake (contracts 20
+ * and 21).
  */
 import { extensionPoint, token } from '../token.js';
 import type { AgentRequest } from './agent-requests.js';
@@ -11,114 +11,118 @@ import type { ReadablePage } from '../store/left-out.js';
 export * from './item-events.js';
 export type * from './item.js';
 
-/** What a user of an application says about an error that was reported. */
+/** User feedback about a reported error. */
 export interface UserFeedback {
   project: string;
   /** `client_ref` of the error's report. */
   event_ref: string;
-  /** Its own: a repeat adds nothing. */
+  /** Idempotency key of the feedback. */
   client_ref: string;
   /** As in `Report`. */
   intake_key: string | null;
   text: string;
 }
 
-/** A release as the bug tracker knows it. */
+/** A published release. */
 export interface PublishedBuild {
   version: string;
-  /** The build name given at publishing, which `resolved_in_build` may name instead of the version. */
+  /** Build name given at publishing, an alternative in `resolved_in_build`. */
   build: string | null;
-  /** Names one act of publishing, also when it is repeated after a crash: a UUID. */
+  /** UUID of one publish, kept when it is retried after a crash. */
   publication?: string;
 }
 
-/** What a caller may say beside the report itself. */
+/** Options of recording a report. */
 export interface RecordOptions {
-  /** The answered item carries its long texts, which costs another read. */
+  /** Includes long texts of the item, at the cost of a read. */
   texts?: boolean;
-  /** Called only where the report's payload is kept: few reports of a storm are. */
+  /** Loads details; called only for stored payloads, rare in a storm. */
   details?: () => Details;
 }
 
-/** A report of a list. */
+/** A report of a batch. */
 export interface ListedReport extends Pick<RecordOptions, 'details'> {
   report: Report;
 }
 
 export interface BugsApi {
   /**
-   * Groups, counts and stores one report; resolves after the commit.
+   * Groups, counts and stores a report; resolves after the commit.
    * @throws ServiceError unknown_project
    */
   record(report: Report, options?: RecordOptions): Promise<Recorded>;
   /**
-   * A list: each report as if it had come alone and in its turn, and those of one group counted together. One result
-   * for each, in the list's order; a rejected one has not been recorded and stops no other.
+   * Records the reports in order, those of a group together. Returns one result per report; a
+   * rejected report does not affect the others.
    */
   recordAll(reports: readonly ListedReport[]): Promise<PromiseSettledResult<Recorded>[]>;
-  /** A report was refused, here or on its way here: counted for `GET /metrics`. */
+  /** Counts a rejected report for `GET /metrics`. */
   refused(source: Report['source']): void;
   /**
-   * Adds it as a comment to the item that counted the error; false when there is none that takes it. Where the error is
-   * not known yet, it is added when that comes, and the item with the feedback's own `client_ref` becomes a duplicate.
+   * Adds feedback as a comment to the item that counted the error, waiting for the error if
+   * unknown. The item with the feedback's own `client_ref` then becomes a duplicate.
+   * @returns false when no item accepts it
    */
   feedback(given: UserFeedback): Promise<boolean>;
-  /** Unmutes what a rule muted, in batches. Answers how many. @throws the signal's reason between two batches */
+  /**
+   * Unmutes a rule's groups in batches and returns their number.
+   * @throws the signal's reason between batches
+   */
   unmuteRule(ruleId: string, signal?: AbortSignal): Promise<number>;
   /**
-   * A release of the project is published: it is kept, and what waits for its version or its build name is closed.
-   * Answers the ids of the items that are closed by it, oldest first. The same again closes nothing more; with the same
-   * `publication` it answers the same ids, and those that were closed meanwhile: so a publish that a crash cut off
-   * learns what it had closed.
+   * Stores a published release and closes the items that wait for its version or build name.
+   * Returns their ids, oldest first. Repeats close nothing more; with the same `publication` they
+   * return all ids it closed, so that a publish can resume after a crash.
    */
   releasePublished(project: string, release: PublishedBuild): Promise<string[]>;
-  /** The refs of these items, in their order; those that are gone are left out. */
+  /** Returns the refs in the order of `ids`; deleted items are omitted. */
   refsOf(ids: readonly string[]): Promise<string[]>;
-  /** No release of this version is offered any more: nothing is closed by it until it is published again. */
+  /** Stops a version from closing items until it is published again. */
   releaseWithdrawn(project: string, version: string): Promise<void>;
 }
 
 export const BUGS = token<BugsApi>('bugs.api');
 
-/** A comment of a plugin on an item. */
+/** A comment that a plugin adds to an item. */
 export interface PluginComment {
   /** At most 16,384 characters. */
   body: string;
-  /** Names this comment among those of the plugin on the item: the same key again adds nothing, also after a crash. */
+  /** Idempotency key of the plugin for this item; also holds after a crash. */
   key: string;
-  /** For whom the plugin speaks, at most 100 characters: history then shows `Ada (plugin:oncall)`. */
+  /** User it acts for, at most 100 characters: history shows `Ada (plugin:oncall)`. */
   actor?: string | null;
 }
 
 /**
- * What any plugin may ask of the tracker. It may do so everywhere, as the service itself may; history shows it under
- * the plugin's name, `plugin:oncall`. Texts of an item that come from outside are named in its `untrusted_fields`.
+ * Item access for plugins without permission checks; history shows `plugin:oncall`.
+ * `untrusted_fields` names an item's external texts.
  */
 export interface TrackedItems {
-  /** By ref or id, with its long texts; null when there is none. */
+  /** Finds an item by ref or id, with its long texts; null when it does not exist. */
   get(item: string): Promise<Item | null>;
   /**
    * Adds a comment once per key; resolves after the commit.
-   * @throws ServiceError not_found, validation_failed (empty, too long, or it holds a live token of this service)
+   * @throws ServiceError not_found, validation_failed (empty, too long, or contains a live token)
    */
   comment(item: string, comment: PluginComment): Promise<{ id: string; created: boolean }>;
   /**
-   * Fixed in code; with `build` it is closed when that is published, or at once when it is. An item that is resolved
-   * with this build already, or closed, stays as it is, and the comment is not added.
-   * @throws ServiceError not_found, already_claimed (an agent holds it), invalid_transition (won't fix, duplicate),
-   *   validation_failed
+   * Marks an item as fixed; with `build` it closes once that is published. Items that are closed,
+   * or resolved with this build, stay unchanged without the comment.
+   * @throws ServiceError not_found, already_claimed (an agent holds it), invalid_transition (won't
+   *   fix, duplicate), validation_failed
    */
   resolve(item: string, how?: { build?: string | null; comment?: string | null; actor?: string | null }): Promise<Item>;
   /**
-   * Links a commit or a pull request to an item, and resolves what it `fixes`, with its commit as `fix_commit`, where
-   * the status allows it. An item that an agent holds is resolved by a pull request alone. Resolves after the commit.
+   * Links a commit or pull request to an item; one that `fixes` the item resolves it with
+   * `fix_commit`, if the status allows. Items held by an agent are only resolved by a pull request.
+   * Resolves after the commit.
    * @throws ServiceError not_found
    */
   linkChange(item: string, change: ForgeChange): Promise<LinkOutcome>;
   /**
-   * Applies the state of a pull request, as `PULL_REQUESTS` knows it, to the items whose fix it is: merged resolves
-   * them, closed without a merge opens those that waited for it.
-   * @param actor whose request it is, as of a change
+   * Applies a pull request's state (`PULL_REQUESTS`) to the items it fixes: a merge resolves them,
+   * closing it unmerged reopens waiting ones.
+   * @param actor author of the pull request
    */
   followPullRequest(
     project: string,
@@ -126,13 +130,14 @@ export interface TrackedItems {
     actor: string | null,
   ): Promise<readonly { ref: string; outcome: ForgeOutcome }[]>;
   /**
-   * Asks for an agent: a history entry, and `agent.requested`. False: this request was made before.
-   * @throws ServiceError not_found, already_claimed (one works on it), on_hold, invalid_transition (it is decided),
-   *   validation_failed
+   * Requests an agent: adds a history entry and emits `agent.requested`.
+   * @returns false when the key was used before
+   * @throws ServiceError not_found, already_claimed (an agent works on it), on_hold,
+   *   invalid_transition (already decided), validation_failed
    */
   requestAgent(item: string, request: AgentRequest): Promise<boolean>;
   /**
-   * For texts that another plugin keeps of an item: none may hold a live token, or the claim token of a live lease.
+   * Rejects texts with a live token or the claim token of a live lease.
    * @throws ServiceError validation_failed with the fields
    */
   refuseSecrets(fields: Readonly<Record<string, string | undefined>>): Promise<void>;
@@ -140,47 +145,51 @@ export interface TrackedItems {
 
 export const ITEMS = token<TrackedItems>('bugs.items');
 
-/** What mutes occurrences, by rules of its own: asked for every one of type `error`, whatever way it came in. */
+/**
+ * Mutes occurrences by a plugin's rules. Called for each report of type `error`, from every intake.
+ */
 export interface ReportFilter {
-  /** The first rule that matches; no promise where no rule can. @param report as it will be stored */
+  /**
+   * Returns the first matching rule; synchronously null when none can match.
+   * @param report as it will be stored
+   */
   match(report: Report): Mute | null | Promise<Mute | null>;
   /**
-   * The occurrence was counted and muted; resolves after the rule's counter is committed. The rule of another filter
-   * changes nothing. @param at RFC 3339
+   * Counts a muted occurrence; resolves after the commit. Rules of other filters are ignored.
+   * @param at RFC 3339
    */
   hit(ruleId: string, at: string): Promise<void>;
-  /** Enabled rules with a threshold. `since` is when the rule was changed last, RFC 3339. */
+  /** Lists enabled rules with a threshold. `since`: last change of the rule, RFC 3339. */
   watched(): Promise<readonly { rule_id: string; threshold: number; since: string }[]>;
-  /** The path of the rule's page; null for the rule of another filter. */
+  /** Returns the rule's page; null for another filter's rule. */
   page(ruleId: string): Promise<string | null>;
 }
 
-/** Asked in the order of the plugins; the first that mutes decides. */
+/** Called in plugin order; the first match decides. */
 export const REPORT_FILTERS = extensionPoint<ReportFilter>('bugs.report_filters');
 
-/** A link on an item's page, to what another plugin can do with it. */
+/** An action of another plugin on an item's page. */
 export interface ItemAction {
   label: string;
-  /** The name of an icon of the layout. */
   icon: string;
-  /** A key that follows it, one character. */
+  /** Keyboard shortcut, one character. */
   shortcut?: string;
-  /** The path of a page; null where there is nothing to do with this item. */
+  /** Returns a page path; null when not applicable. */
   href(item: Item): string | null;
-  /** The same for a while, from the item's row in a list: of items that have an `href`, which is the rest of it. */
+  /** Quick form in the item's list row, for items that have an `href`. */
   mute?: MuteForm;
 }
 
-/** The form of a list that mutes one of its items, how long and why. */
+/** Form that mutes an item from a list, with duration and reason. */
 export interface MuteForm {
-  /** The path that it is posted to, with `like` (the item's ref), `expires` and `reason`. */
+  /** Path it posts to, with `like` (the item's ref), `expires` and `reason`. */
   action: string;
   spans: readonly { value: string; label: string }[];
 }
 
 export const ITEM_ACTIONS = extensionPoint<ItemAction>('bugs.item_actions');
 
-/** An error group as an ignore rule sees it. */
+/** Fields of an error group that ignore rules match. */
 export type Mutable = Pick<
   Item,
   | 'id'
@@ -196,36 +205,36 @@ export type Mutable = Pick<
   | 'muted_by_rule_id'
 >;
 
-/** Muting of groups that exist already. Callers check who asks. */
+/** Mutes existing error groups. Callers check permissions. */
 export interface Muting {
-  /** Error groups, all or a project's. */
+  /** Counts error groups. @param project null: all projects */
   count(project: string | null): Promise<number>;
-  /** Groups that a rule mutes now. */
+  /** Counts the groups that a rule mutes. */
   held(ruleId: string): Promise<number>;
-  /** Error groups by id, oldest first. @param after the last page's `next` */
+  /** Lists error groups by id, oldest first. @param after the last page's `next` */
   page(query: {
     project?: string | null;
     muted_by?: string;
     limit: number;
     after?: string | null;
   }): Promise<{ items: Mutable[]; next: string | null }>;
-  /** False when it is muted already, or gone. */
+  /** Mutes a group. @returns false when already muted or missing */
   mute(id: string, mute: Mute): Promise<boolean>;
-  /** False when another rule, or none, mutes it. */
+  /** Unmutes a group. @returns false unless this rule mutes it */
   unmute(id: string, ruleId: string): Promise<boolean>;
-  /** The rule's reason was reworded. */
+  /** Updates the stored reason after the rule's reason changed. */
   reword(id: string, mute: Mute): Promise<void>;
 }
 
 export const MUTING = token<Muting>('bugs.muting');
 
-/** An error group as the error stream shows it: long texts are null, and its counts per hour are with it. */
+/** An error group in the error stream: long texts are null, hourly counts are included. */
 export interface ErrorGroup extends Item {
-  /** Occurrences per hour, oldest first, the running hour last; 24 values. */
+  /** 24 hourly counts, oldest first, the current hour last. */
   trend: number[];
 }
 
-/** Repeated values are alternatives. */
+/** Values of one field are alternatives. */
 export interface ErrorGroupQuery {
   project?: readonly string[];
   environment?: readonly string[];
@@ -239,29 +248,32 @@ export interface ErrorGroupQuery {
   cursor?: string | null;
 }
 
-/** Name of a filter → value → how many a list would show with it; a value that is missing has none. */
+/** Filter name → value → number of matches; values with no match are absent. */
 export type FilterCounts = Record<string, Record<string, number>>;
 
-/** A group that changed. `fits`: the query still finds it. */
+/** A changed group. `fits`: it still matches the query. */
 export type ChangedGroup = ErrorGroup & { fits: boolean };
 
-/** Reading the error stream: items of type `error`, all projects. For pages; callers check who asks. */
+/** Reads the error stream of all projects for pages. Callers check permissions. */
 export interface ErrorGroups {
-  /** Newest, gravest or most frequent first. @throws InvalidCursor */
+  /** Lists groups by recency, severity or frequency. @throws InvalidCursor */
   list(query: ErrorGroupQuery): Promise<ReadablePage<ErrorGroup>>;
-  /** How many groups a list has, some seconds old at most; null when counting takes longer than a page can wait. */
+  /** Counts groups, some seconds old; null when it takes too long. */
   count(query: ErrorGroupQuery): Promise<number | null>;
-  /** By `error_level`, `status` and `project`, each beside the others; null as for `count`. */
+  /**
+   * Counts by `error_level`, `status` and `project`, each ignoring its own filter; null as for
+   * `count`.
+   */
   filterCounts(query: ErrorGroupQuery): Promise<FilterCounts | null>;
   /**
-   * Occurrences per hour of all groups, oldest first, the running hour last; null before the first error. At most
-   * the 1,000 groups seen last are added up; `complete` is false when there were more.
+   * Returns hourly occurrences, oldest first, the current hour last; null before the first error.
+   * Covers the 1,000 most recent groups; `complete`: there are no others.
    */
   perHour(hours: number): Promise<{ counts: number[]; groups: number; complete: boolean } | null>;
   /**
-   * Groups that changed since a mark, oldest change first, those too that the query does not find any more. At most
-   * 100; `mark` is for the next question, and a group may be listed twice.
-   * @param since RFC 3339, a mark; null: only answers one
+   * Lists up to 100 groups changed since a mark, oldest first, including those that no longer
+   * match; groups may repeat.
+   * @param since the previous `mark`, RFC 3339; null: returns only a mark
    */
   changes(query: ErrorGroupQuery, since: string | null): Promise<{ items: ChangedGroup[]; mark: string }>;
 }
@@ -269,23 +281,26 @@ export interface ErrorGroups {
 export const ERROR_GROUPS = token<ErrorGroups>('bugs.error_groups');
 
 /**
- * New groups and regressions of the error stream, by the version that they are of (contract 40, staged rollout: what
- * halts it). One counts from when a report came by a token that is no intake key, or enough of them came with intake
- * keys (`PublicEvidence`), unless it is muted or a duplicate. An item counts for one version: that of its latest
- * regression, else of its first report.
+ * New groups and regressions by version, which can halt a rollout (contract 40, staged rollout).
+ *
+ * A fault counts once a secret token, or enough intake keys (`PublicEvidence`), report it, unless
+ * muted or a duplicate. An item counts for the version of its latest regression, otherwise of its
+ * first report.
  */
-/** What reports with intake keys, which are public, must show: else one stranger could stop every release. */
+/**
+ * Evidence required from intake keys, which are public: one client alone must not halt a release.
+ */
 export interface PublicEvidence {
-  /** Different networks that they come from (/24 of IPv4, /48 of IPv6); at most 50 are told apart. */
+  /** Number of distinct networks (/24 of IPv4, /48 of IPv6), at most 50. */
   networks: number;
-  /** Occurrences of the item. */
+  /** Number of occurrences. */
   reports: number;
 }
 
 export interface VersionFaults {
   /**
-   * Those that began to count at `since` (RFC 3339) or later.
-   * @param version of contract 40's grammar, in any spelling
+   * Counts faults since `since` (RFC 3339).
+   * @param version in any spelling of contract 40's grammar
    */
   count(project: string, version: string, since: string, evidence: PublicEvidence): Promise<number>;
 }
@@ -293,11 +308,14 @@ export interface VersionFaults {
 export const VERSION_FAULTS = token<VersionFaults>('bugs.version_faults');
 
 /**
- * Told at once when a fault of a version begins to count, in the process that took the report; others learn it by
- * counting.
+ * Notified immediately when a fault starts to count, in the process that received the report. Other
+ * processes must poll.
  */
 export interface VersionFaultWatcher {
-  /** Returns at once. @param version as `normalizeVersion` spells it (lib/versions.ts) */
+  /**
+   * Must return immediately.
+   * @param version as spelled by `normalizeVersion` (lib/versions.ts)
+   */
   counted(project: string, version: string): void;
 }
 

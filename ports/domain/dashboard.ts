@@ -1,43 +1,49 @@
-/** What the dashboard lets others add: the steps from an empty service to an application that lives with it. */
+/** Onboarding steps that plugins add to the dashboard. */
 import { extensionPoint } from '../token.js';
 
-/** What a command is made of. */
+/** Values for a step's command. */
 export interface StepGiven {
-  /** `server.base_url`, without a slash at its end. */
+  /** `server.base_url` without trailing slash. */
   baseUrl: string;
-  /** The project that the steps speak of, else an example. */
+  /** Project slug, or an example. */
   project: string;
-  /** The secret of the step's token, else the variable that holds it. */
+  /** Token secret, or the variable that holds it. */
   token: string;
 }
 
-/** One thing that somebody new does, and that the service sees when it has happened. */
+/** An onboarding step whose completion the service detects. */
 export interface FirstStep {
-  /** Part of an address: small letters and hyphens. Steps of one id are one, which has happened when any has. */
+  /**
+   * URL segment: lower-case letters and hyphens. Steps with one id are complete when any of them
+   * is.
+   */
   id: string;
-  /** Steps are shown by rising order. */
+  /** Ascending display order. */
   order: number;
   title: string;
   text: string;
-  /** Where it is done by hand, in the same plugin; null: by the command alone. */
+  /** Page for the manual way; null: only the command. */
   page: { label: string; href: string } | null;
-  /** Asked with every dashboard: at most one row read. */
+  /** Called for every dashboard: read one row at most. */
   done(): Promise<boolean>;
-  /** What runs as it is printed; null: the page alone does it. */
+  /** Complete shell command; null: only the page does it. */
   command: ((given: StepGiven) => string) | null;
-  /** What this service itself lacks for the command, with the line that mends it, shown in its place; null: nothing. */
+  /**
+   * Returns missing setup and the command that fixes it, shown instead of the step's command; or
+   * null.
+   */
   lacks?(): Promise<{ text: string; command: string } | null>;
-  /** What the command's token may do; one button makes it. Null: the command needs none. */
+  /** Token that one button creates; null: none needed. */
   token: { name: string; scopes: readonly string[] } | null;
 }
 
 export const FIRST_STEPS = extensionPoint<FirstStep>('dashboard.first_steps');
 
-/** The project that the steps speak of: their commands name it, and their tokens are for it alone. */
+/** Resolves the project that the commands name and their tokens are limited to. */
 export interface StepProject {
-  /** That one where it takes reports, else the one that was made last. Null: there is none yet. */
+  /** Returns the wanted project if it accepts reports, otherwise the newest, or null. */
   slug(wanted: string | null): Promise<string | null>;
 }
 
-/** Added by the plugin that keeps projects. */
+/** For the plugin that manages projects. */
 export const STEP_PROJECT = extensionPoint<StepProject>('dashboard.step_project');

@@ -1,5 +1,3 @@
-/** Which page of the service an event is about: webhooks send it as `url`, notifications lead there. Pure. */
-
 type Data = Readonly<Record<string, unknown>>;
 
 const below = (path: string, name: unknown): string | null =>
@@ -14,7 +12,7 @@ function releasesPage({ product, channel, platform }: Data): string {
   return `/releases?${query.toString()}`;
 }
 
-/** By the first word of the event's name. */
+/** Keyed by the first word of the event name. */
 const PAGES: ReadonlyMap<string, (data: Data) => string | null> = new Map([
   ['bug', itemPage],
   ['feature', itemPage],
@@ -27,7 +25,10 @@ const PAGES: ReadonlyMap<string, (data: Data) => string | null> = new Map([
   ['webhook', ({ id, webhook_id }: Data) => below('/webhooks', id ?? webhook_id)],
 ]);
 
-/** Its path; null where nobody but the event's plugin knows it, which then puts a `url` into the data itself. */
+/**
+ * Returns the path of an event's page, for webhooks (`url`) and notifications; null for other
+ * events, whose data may hold a `url`.
+ */
 export function getEventPage(event: string, data: unknown): string | null {
   const page = PAGES.get(event.slice(0, event.indexOf('.')));
   return page === undefined || typeof data !== 'object' || data === null ? null : page({ ...data });

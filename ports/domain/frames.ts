@@ -1,14 +1,15 @@
 /**
- * The way from a minified script's frames back to the sources (contract 21, Beyond the specification: what JavaScript
- * and releases need): asked by an intake before an error is grouped, answered by the plugin that keeps source maps.
+ * Maps frames of minified scripts to their sources (contract 21, Beyond the specification: what
+ * JavaScript and releases need). Intakes call it before grouping; the source map plugin implements
+ * it.
  */
 import type { SourcePosition } from '../source-maps/reader.js';
 import type { Json } from '../store.js';
 import { token } from '../token.js';
 
-/** A frame as the engine gave it. Line and column count from 1. */
+/** A frame as reported by the engine; line and column start at 1. */
 export interface ScriptFrame {
-  /** The script's address: `https://shop.example/assets/index.js`. */
+  /** URL of the script: `https://shop.example/assets/index.js`. */
   file: string;
   line: number;
   column: number;
@@ -19,67 +20,70 @@ export interface FrameQuestion {
   /** As the SDK names it: `shop@1.4.2`. */
   release: string | null;
   dist: string | null;
-  /** Debug ids by the addresses of their scripts. */
+  /** Debug ids by script URL. */
   debugIds: ReadonlyMap<string, string>;
   frames: readonly ScriptFrame[];
 }
 
-/** A script whose map is not there, cannot be used, or was not read in time. */
+/** A script whose source map is missing, unusable or was not read in time. */
 export interface MissingMap {
   file: string;
-  /** Null: the script states none, and its map was not read in time. */
+  /** Null: none, and the map was not read in time. */
   debug_id: string | null;
-  /** A sentence for people. */
+  /** Sentence for users. */
   problem: string;
-  /** Uploads it; without a secret. */
+  /** Upload command, without secrets. */
   command: string;
 }
 
 export interface RewrittenFrames {
-  /** One for each frame, in their order; null: it stays as it is. */
+  /** One result per frame, in order; null: unchanged. */
   frames: (SourcePosition | null)[];
   missing: MissingMap[];
-  /** Scripts whose maps were not read for reasons of the moment: the same question may be answered later. */
+  /** Scripts whose maps could not be read at the moment; retry later. */
   late: string[];
 }
 
 export interface FrameRewriter {
   /**
-   * From memory: the project is known to have no maps, so a report in which no script states a debug id need not be
-   * asked about. An upload counts at once in its process, in another one within five seconds.
+   * Returns from memory whether the project has no source maps, so that reports without debug ids
+   * skip rewriting. Uploads count immediately in their process, in others within five seconds.
    */
   hasNone(project: string): boolean;
-  /** Null, at once: nothing of this project is rewritten. Never rejects: an error is recorded whatever its maps are. */
+  /**
+   * Rewrites frames; synchronously null when the project has none to rewrite. Never rejects, so
+   * that every error is recorded.
+   */
   rewrite(question: FrameQuestion): Promise<RewrittenFrames> | null;
 }
 
 export const FRAME_REWRITER = token<FrameRewriter>('sourcemaps.frames');
 
-/** A source of a bundled library: an SDK takes all that a page loads for the application's. */
+/** Bundled library source; SDKs classify all scripts of a page as application code. */
 export const VENDOR_PATH = /(?:^|\/)(?:node_modules|bower_components)\//;
 
-/** A script whose frames could not be rewritten in time: they are rewritten later (contract 21, source maps). */
+/** A script whose frames are rewritten later (contract 21, source maps). */
 export interface LateScript {
-  /** The address by which its map is found. */
+  /** URL by which its map is found. */
   file: string;
-  /** As the stored stack trace names it. */
+  /** Name in the stored stack trace. */
   shown: string;
   debug_id: string | null;
 }
 
-/** A frame of the exception, with what the reporter says of it. */
+/** A frame of the exception with the reporter's classification. */
 export interface LateFrame extends ScriptFrame {
-  /** Null: the reporter says so of no frame. */
+  /** Null: not reported. */
   in_app: boolean | null;
 }
 
-/** What a later attempt must know besides the stored occurrence. */
+/** Input for a later attempt, in addition to the stored occurrence. */
 export interface LateFrames {
-  /** Names under which the maps may have been uploaded. */
+  /** Release names under which the maps may have been uploaded. */
   releases: readonly (string | null)[];
   dist: string | null;
   scripts: readonly LateScript[];
-  /** Frames that may name the place of the error, the crash frame first. */
+  /** Candidate locations of the error, the crash frame first. */
   stack: readonly LateFrame[];
 }
 
@@ -92,28 +96,28 @@ export interface LateOccurrence {
   context: Json;
 }
 
-/** The same occurrence after an attempt. */
+/** The occurrence after rewriting. */
 export interface RewrittenOccurrence {
   stack_trace: string | null;
   context: Json;
-  /** Undefined: the place stays as it is. */
+  /** Undefined: unchanged. */
   place?: { file_path: string; line_no: number; function_name: string | null } | undefined;
 }
 
 export interface LateOccurrences {
-  /** Those that are due, the oldest first. */
+  /** Lists due occurrences, oldest first. */
   due(limit: number): Promise<LateOccurrence[]>;
   /**
-   * Stores the rewritten frames and groups the occurrence's error by them from now on. A repeat changes nothing; an
-   * occurrence that is no longer stored is skipped.
+   * Stores the rewritten frames and regroups the error by them. Idempotent; deleted occurrences are
+   * skipped.
    */
   rewrite(occurrence: LateOccurrence, rewritten: RewrittenOccurrence): Promise<void>;
   /**
-   * Schedules the next attempt after a failed one, with a growing delay. Gives up after some attempts and after a day.
-   * @returns when the next attempt is due, RFC 3339; null when it gave up
+   * Schedules a retry with growing delay, for up to a day.
+   * @returns its time, RFC 3339; null when it gave up
    */
   postpone(occurrence: LateOccurrence): Promise<string | null>;
-  /** Schedules the next attempt without counting one. @param until RFC 3339 */
+  /** Postpones the next attempt without counting one. @param until RFC 3339 */
   defer(occurrence: LateOccurrence, until: string): Promise<void>;
 }
 

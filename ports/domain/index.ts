@@ -1,6 +1,6 @@
 /**
- * What plugins offer each other (`aos/domain`): tokens with their interfaces, extension points, and events with the
- * types of their data. docs/plugin-domain.md is made from it, and a test compares them.
+ * Entry point `aos/domain`: tokens, extension points and events between plugins.
+ * docs/plugin-domain.md is generated from it and checked by a test.
  */
 export * from './access.js';
 export * from './agent-requests.js';

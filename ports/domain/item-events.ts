@@ -12,12 +12,14 @@ export interface BugEvent extends Pick<
   tags?: string[];
 }
 
-/** Data of `error.rate_exceeded`: a muted group happens more often than its rule allows (contract 70, payload). */
+/**
+ * Data of `error.rate_exceeded`: a muted group exceeds its rule's threshold (contract 70, payload).
+ */
 export interface RateExceeded {
   id: string;
   ref: string;
   rule_id: string;
-  /** Occurrences in the rolling hour. */
+  /** Occurrences within the rolling hour. */
   count: number;
   threshold: number;
 }
@@ -25,7 +27,7 @@ export interface RateExceeded {
 export const BUG_CREATED = event<BugEvent>('bug.created');
 export const BUG_CRITICAL = event<BugEvent>('bug.critical');
 export const BUG_RESOLVED = event<BugEvent>('bug.resolved');
-/** The last unfinished item that blocked it blocks it no more: `action=next` may hand it out again. */
+/** An item's last blocker is done; `action=next` may hand it out again. */
 export const BUG_UNBLOCKED = event<BugEvent>('bug.unblocked');
 export const FEATURE_CREATED = event<BugEvent>('feature.created');
 export const RATE_EXCEEDED = event<RateExceeded>('error.rate_exceeded');

@@ -1,4 +1,4 @@
-/** Items of the bug tracker and the reports that make them (contracts 20 and 21), as plugins see them. */
+/** Items of the bug tracker and the reports that create them (contracts 20 and 21). */
 import type { Json } from '../store.js';
 import type { PullRequestState } from './forge-changes.js';
 import type { LateFrames } from './frames.js';
@@ -8,23 +8,23 @@ export type Severity = 'critical' | 'high' | 'medium' | 'low';
 export type ItemStatus = 'open' | 'in_progress' | 'needs_info' | 'resolved' | 'closed' | 'wont_fix' | 'duplicate';
 export type ErrorLevel = 'fatal' | 'error' | 'warning';
 
-/** One exception of a group of several. */
+/** A member of an exception group. */
 export interface GroupMember {
   exception_class: string | null;
   file: string | null;
   function: string | null;
 }
 
-/** One report, validated, cut to its limits and scrubbed by the plugin that took it in. */
+/** A report after validation, truncation and scrubbing by its intake. */
 export interface Report {
   type: ItemType;
   project: string;
   title: string;
   severity: Severity;
   source: 'agent' | 'app' | 'ui' | 'sdk';
-  /** Who reported: a token's id, or `user:` and an account's. */
+  /** Token id, or `user:` and an account id. */
   reported_by: string;
-  /** The name that history shows of them; absent: `reported_by`. */
+  /** Name shown in history; defaults to `reported_by`. */
   reporter?: string;
   description?: string | null;
   error_message?: string | null;
@@ -36,82 +36,82 @@ export interface Report {
   commit_sha?: string | null;
   pr_url?: string | null;
   file_path?: string | null;
-  /** The function in `file_path`, where the reporter states both: part of the origin, and not stored. */
+  /** Function in `file_path`; with both, part of the origin. Not stored. */
   function_name?: string | null;
   line_no?: number | null;
   stack_trace?: string | null;
   /** Frames that source maps could not rewrite in time. */
   late?: LateFrames | null;
-  /** Masked in place of the message, and not stored. */
+  /** Masked instead of the message. Not stored. */
   message_template?: string | null;
-  /** The members of an exception group that has several; their classes and places are part of the grouping key. */
+  /** Members of an exception group; their classes and locations are part of the grouping key. */
   members?: readonly GroupMember[] | null;
   push_id?: string | null;
   target_agent?: string | null;
   tags?: readonly string[];
   app_version?: string | null;
-  /** Numeric build metadata that `app_version` does not hold; compared where the versions are equal. */
+  /** Numeric build metadata missing from `app_version`; compared between equal versions. */
   build_number?: string | null;
   resolved_in_build?: string | null;
   fingerprint?: readonly string[] | null;
   host?: string | null;
-  /** When it happened, at most the receive time. */
+  /** At most the receive time. */
   occurred_at?: string | null;
   /**
-   * Id of the public intake key that it came with; null: a secret credential. Reports with a
-   * public key have their own `client_ref` space and their own budget of new groups.
+   * Id of the public intake key; null: sent with a secret credential. Public keys have a separate
+   * `client_ref` space and budget of new groups.
    */
   intake_key?: string | null;
-  /** Who had the error, as the application names them. Never stored: a keyed hash of it is counted (`Item.people`). */
-  user?: string | null;
   /**
-   * The sender's address. Never stored: while a group waits for a second sender, a keyed hash of it is
-   * (`VersionFaults`).
+   * Affected user, as the application names them. Not stored; a keyed hash is counted
+   * (`Item.people`).
    */
+  user?: string | null;
+  /** Address. Not stored; a group awaiting a second sender keeps a keyed hash (`VersionFaults`). */
   address?: string | null;
-  /** An ignore rule matched: recorded and counted, muted. Left out: the bug tracker asks the ignore rules. */
+  /** Matching ignore rule: counted but muted. Absent: evaluated by the bug tracker. */
   muted_by?: Mute | null;
 }
 
-/** What only the payload of a report shows. */
+/** Details shown only with a report's payload. */
 export interface Details {
   context: Json;
   breadcrumbs: Json;
 }
 
-/** The ignore rule that mutes an occurrence (contract 21, ignore rules). */
+/** Ignore rule that mutes an occurrence (contract 21, ignore rules). */
 export interface Mute {
   rule_id: string;
   reason: string;
-  /** Occurrences in the rolling hour above which `error.rate_exceeded` is sent; null: never. */
+  /** Occurrences per rolling hour above which `error.rate_exceeded` is sent; null: never. */
   alarm_threshold?: number | null;
 }
 
 /**
- * What became of a report. `item` has the fields of contract 20, item fields; its long texts (description,
- * error_message, stack_trace) are null unless they were asked for.
+ * Result of recording a report. `item` (contract 20, item fields) has null long texts (description,
+ * error_message, stack_trace) unless requested.
  */
 export interface Recorded {
   id: string;
   ref: string;
   created: boolean;
-  /** A known grouping key or feature title; not a repeat of a `client_ref`. */
+  /** Matched a grouping key or feature title; not a repeated `client_ref`. */
   deduplicated: boolean;
-  /** The `client_ref` was known: nothing was counted. */
+  /** Repeated `client_ref`; nothing was counted. */
   repeated: boolean;
   dedup_key: string;
   hit_count: number;
   hour_count: number;
   regression: boolean;
-  /** The occurrence's payload was kept. */
+  /** The payload was stored. */
   sampled: boolean;
-  /** The report's own title, as it was stored or would have been. */
+  /** The report's own title. */
   title: string;
-  /** Counted in the project's overflow item: the intake key made too many new groups within the hour. */
+  /** Counted in the project's overflow item: too many new groups of the intake key this hour. */
   overflow: boolean;
-  /** The ignore rule that matched this report, also where it is the repeat of another. */
+  /** Ignore rule that matched this report, even if it is a repeat. */
   ignored_by: string | null;
-  /** Of the item that it was counted in. */
+  /** Item that counted it. */
   group: Pick<Item, 'title' | 'severity' | 'status'>;
   item: Item;
 }
@@ -121,13 +121,13 @@ export interface Claim {
   claimed_at: string;
   expires_at: string;
   renewals: number;
-  /** What the holder says of its progress; missing: nothing. Text from outside. */
+  /** Progress note of the holder; external text. */
   note?: string;
-  /** Tokens of a language model that it has used so far, as it says. */
+  /** Language model tokens used so far, as reported. */
   tokens?: number;
 }
 
-/** An item as the API shows it (contract 20, item fields). */
+/** An item in the API (contract 20, item fields). */
 export interface Item {
   id: string;
   ref: string;
@@ -145,19 +145,19 @@ export interface Item {
   client_ref: string | null;
   repo_url: string | null;
   commit_sha: string | null;
-  /** The fix's commit; `commit_sha` is the one that failed. */
+  /** Commit of the fix; `commit_sha` is the one that failed. */
   fix_commit: string | null;
   /** http or https. */
   pr_url: string | null;
-  /** State of that pull request, as the forge, the agent or a person says; null: nobody has. */
+  /** State reported by forge, agent or user, or null. */
   pr_state: PullRequestState | null;
-  /** `open`: resolved, and it waits for the merge of its pull request; otherwise what became of that. */
+  /** `open`: resolved and waiting for the merge; otherwise the outcome. */
   review: 'open' | 'merged' | 'closed' | null;
   file_path: string | null;
   line_no: number | null;
   push_id: string | null;
   target_agent: string | null;
-  /** Name of the account of the person who has the item. */
+  /** Account name. */
   assignee: string | null;
   tags: string[];
   app_version: string | null;
@@ -166,17 +166,17 @@ export interface Item {
   status: ItemStatus;
   duplicate_of: string | null;
   reason: string | null;
-  /** A person has stopped the work on it: no agent may claim it. */
+  /** A user paused the work: agents cannot claim it. */
   hold: boolean;
   hold_reason: string | null;
-  /** An unfinished item blocks it: `action=next` does not hand it out. */
+  /** Blocked by an unfinished item: `action=next` skips it. */
   blocked: boolean;
   muted: boolean;
   muted_reason: string | null;
   muted_by_rule_id: string | null;
   hit_count: number;
   hour_count: number;
-  /** How many different users its reports named, about: exact for few. Null: no report named one. */
+  /** Estimated number of affected users, exact if small; null: none reported. */
   people: number | null;
   first_seen_at: string;
   last_seen_at: string;
@@ -187,10 +187,10 @@ export interface Item {
   regressed_at: string | null;
   regressed_in_build: string | null;
   late_count: number;
-  /** Occurrences whose message differs in words with digits, led here by the flood rule (contract 21, flood). */
+  /** Occurrences merged because messages differ in words with digits (contract 21, flood). */
   flooded_count: number;
   severity_locked: boolean;
-  /** Never the claim token. A lease that has run out is null here. */
+  /** Without the claim token; null after the lease expired. */
   claim: Claim | null;
   claim_count: number;
   source: 'agent' | 'app' | 'ui' | 'sdk';

@@ -1,35 +1,34 @@
-/**
- * What the licensing plugin offers the others (contract 50): who may open a product's release store, and its events.
- */
+/** Licensing for other plugins (contract 50): release store credentials and events. */
 import { event, extensionPoint, token } from '../token.js';
 
-/** A line of a product's `.htpasswd` (contract 40, access files). */
+/** An entry of a product's `.htpasswd` (contract 40, access files). */
 export interface LicenseCredential {
   /** `lic_` and the first 16 hex characters of the key's SHA-256. */
   name: string;
   /** bcrypt, cost 8, `$2y$`. */
   hash: string;
-  /** Null: it does not end. */
+  /** Null: no expiry. */
   valid_until: string | null;
 }
 
-/** Licenses as the release store needs them. */
+/** Licenses for the release store. */
 export interface LicenseDirectory {
-  /** Every license of the product that is active and not expired now, by name. */
+  /** Iterates the active, unexpired licenses of a product by name. */
   opening(product: string): AsyncIterable<LicenseCredential>;
-  /** Changes, durably and before the change itself, whenever what `opening` answers may change for any product. */
+  /**
+   * Returns a durable revision that changes before the result of `iterateCredentials` can, for any
+   * product.
+   */
   mark(): Promise<string>;
-  /** The active license with this SHA-256 of its key, hex; null: none. */
+  /** Finds the active license by its key's SHA-256 (hex), or null. */
   byKeySha256(sha256: string): Promise<{ id: string; product: string } | null>;
 }
 
 export const LICENSES = token<LicenseDirectory>('licensing.directory');
 
-/**
- * Who must know at once that the licenses of a product changed: awaited, for a few seconds at most, before the answer.
- */
+/** Notified when licenses change; awaited for a few seconds before the response. */
 export interface LicenseWatcher {
-  /** @param product null: of several */
+  /** @param product null: several products */
   changed(product: string | null): Promise<void>;
 }
 

@@ -1,20 +1,19 @@
-/** Whether a text would publish a credential of this service that still works. */
 import { mayHoldLetters } from '../../lib/unseen.js';
 import { token } from '../token.js';
 
-/** For those who store what people and agents write: whether a text would publish a credential of this service. */
+/** Detects credentials of this service in texts from users and agents, before they are stored. */
 export interface LiveTokens {
-  /** Whether the text holds a token that is neither revoked nor expired. Intake keys are public and do not count. */
+  /** Returns whether the text holds an active token. Intake keys are public and do not count. */
   heldIn(text: string): Promise<boolean>;
 }
 
 export const LIVE_TOKENS = token<LiveTokens>('access.live_tokens');
 
-/** What a field that holds a live token is refused with. */
+/** Message of a rejected field. */
 export const HOLDS_LIVE_TOKEN =
   'holds a credential of this service that still works; take it out, and revoke it if others have seen it';
 
-/** Fields of a call whose purpose is a secret: nobody is shown them. */
+/** Fields meant for secrets, which are never displayed. */
 const SECRET_FIELDS = new Set([
   'password',
   'password_again',
@@ -27,14 +26,14 @@ const SECRET_FIELDS = new Set([
   'csrf',
   'csrf_token',
 ]);
-/** No token of any kind is as short: `wd_live_` and 43 letters and digits. */
+/** Length of the shortest token: `wd_live_` and 43 characters. */
 const MIN_TOKEN_LENGTH = 51;
-/** Fields named in one refusal. */
+/** Fields named in one response. */
 const MAX_CHECKED_FIELDS = 50;
 
 /**
- * Adds the texts of a value that are long enough for a token, names of members included. Bytes are their handler's to
- * judge: each of them would be visited as a member.
+ * Collects texts long enough for a token, including member names. Bytes are skipped: each would be
+ * visited as a member.
  */
 function collectTexts(value: unknown, into: string[]): string[] {
   if (typeof value === 'string') {
@@ -50,25 +49,25 @@ function collectTexts(value: unknown, into: string[]): string[] {
   return into;
 }
 
-/** Texts that are long enough for a token, of each field whose purpose is no secret. */
+/** Lists texts long enough for a token, except in secret fields. */
 function listTexts(fields: object): [name: string, text: string][] {
   const texts: [name: string, text: string][] = [];
   for (const [name, value] of Object.entries(fields)) {
-    // Texts of one field are judged as one.
+    // Texts of one field are checked together.
     const text = SECRET_FIELDS.has(name) ? '' : collectTexts(value, []).join('\n');
     if (text !== '') texts.push([name, text]);
   }
   return texts;
 }
 
-/** Whether a text of these fields is long enough for a token: most calls bring none. */
+/** Returns whether any text is long enough for a token; most calls have none. */
 export const mayHoldToken = (fields: object): boolean => listTexts(fields).length > 0;
 
 /**
- * The fields that hold a live token, each with what is wrong: for `invalid(…)`, when there are any (contract 20,
- * endpoints: `untrusted_fields`). The store is asked only where a text has the shape of a token.
- * @param fields name → a text, or lists and objects of texts; fields whose purpose is a secret are passed over
- * @returns at most fifty
+ * Returns fields with a live token and their messages, for `invalid(…)` (contract 20, endpoints:
+ * `untrusted_fields`). Queries the store only for texts in token form.
+ * @param fields name → text, or nested texts; secret fields are skipped
+ * @returns at most fifty fields
  */
 export async function findLiveTokenFields(
   live: LiveTokens,
@@ -80,6 +79,6 @@ export async function findLiveTokenFields(
   for (const [name, text] of texts) {
     if (wrong.length < MAX_CHECKED_FIELDS && (await live.heldIn(text))) wrong.push([name, HOLDS_LIVE_TOKEN]);
   }
-  // Not by assignment: a field may be called `__proto__`.
+  // Assignment would break a field called `__proto__`.
   return Object.fromEntries(wrong);
 }

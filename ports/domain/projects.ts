@@ -1,8 +1,8 @@
-/** What the projects plugin offers the others (contract 15). */
+/** Projects for other plugins (contract 15). */
 import type { ProjectChoices } from '../http.js';
 import { extensionPoint, token } from '../token.js';
 
-/** Where files of a machine lie in the repository: `/srv/app/` → `src/`. */
+/** Maps paths of a machine to the repository: `/srv/app/` → `src/`. */
 export type PathRoot = { from: string; to: string };
 
 export interface ProjectInfo {
@@ -10,9 +10,9 @@ export interface ProjectInfo {
   name: string;
   description: string | null;
   repo_url: string | null;
-  /** The first whose `from` begins a path counts. */
+  /** The first matching prefix wins. */
   path_roots?: readonly PathRoot[];
-  /** How the repository names the tag of a version: `v{version}`; null: it has none. */
+  /** Tag name of a version in the repository: `v{version}`; null: no tags. */
   tag_format?: string | null;
   /** For the Sentry DSN. */
   number: number;
@@ -25,49 +25,52 @@ export interface ProjectInfo {
 export interface ProjectDirectory {
   get(slug: string): Promise<ProjectInfo | null>;
   byNumber(number: number): Promise<ProjectInfo | null>;
-  /** By slug, archived ones included. */
+  /** Lists projects by slug, including archived ones. */
   list(): Promise<ProjectInfo[]>;
-  /** The project, when it takes such a thing. @throws ServiceError unknown_project (422), in words about it */
+  /**
+   * Returns a project that accepts this input.
+   * @throws ServiceError unknown_project (422), worded for the input
+   */
   accepting(slug: string, what: ProjectInput): Promise<ProjectInfo>;
 }
 
-/** What is new in a project. */
+/** Kinds of new input. */
 export type ProjectInput = 'reports' | 'releases' | 'licenses' | 'installations';
 
-/** Uses of projects: a project in use is archived and not deleted. */
+/** Prevents deletion of projects in use; they are archived instead. */
 export interface ProjectUsage {
-  /** In the plural, for the message: `items`. */
+  /** Plural for messages: `items`. */
   noun: string;
   inUse(slug: string): Promise<boolean>;
 }
 
-/** Added by each plugin that keeps documents of a project. */
+/** For plugins that store documents of a project. */
 export const PROJECT_USAGE = extensionPoint<ProjectUsage>('projects.usage');
 
 /**
- * What goes with a project, so that a later one of the same slug has nothing of it. Each is repeated after a crash, and
- * finds then what is left.
+ * Removes a project's data, so that a new project with its slug starts empty. Idempotent, because
+ * calls are retried after a crash.
  */
 export interface ProjectBelongings {
-  /** Removes what names the project. Asked at its deletion, and before a project of this slug is made. */
+  /** Removes the project's data; called at deletion and before its slug is reused. */
   clear(slug: string): Promise<void>;
-  /** History that is kept names no project any more. Asked at the deletion alone: it may look through a whole log. */
+  /** Removes the project's name from history; called only at deletion, may scan a log. */
   detach?(slug: string): Promise<void>;
 }
 
-/** Added by each plugin that keeps what goes with a project. */
+/** For plugins with data that a project's deletion removes. */
 export const PROJECT_BELONGINGS = extensionPoint<ProjectBelongings>('projects.belongings');
 
-/** A card on a project's page, which an administrator sees: what another plugin offers for the project. */
+/** A card for administrators on a project's page. */
 export interface ProjectSection {
   heading: string;
   text: string;
-  /** A page of the manual. */
+  /** Page of the guides. */
   guide: { label: string; href: string };
-  /** To be copied, each under its name. */
+  /** Labeled values to copy. */
   lines: readonly { label: string; value: string }[];
   note: { text: string; at: string } | null;
-  /** A button that posts to a page of the plugin; `confirm`: it is asked first. */
+  /** Button that posts to a page of the plugin; `confirm`: text of a confirmation. */
   action: { path: string; label: string; confirm: string | null };
 }
 
@@ -75,19 +78,19 @@ export interface ProjectSections {
   of(project: ProjectInfo): Promise<ProjectSection>;
 }
 
-/** Shown in the order of the plugins. */
+/** Shown in plugin order. */
 export const PROJECT_SECTIONS = extensionPoint<ProjectSections>('projects.sections');
 
-/** A number on a project's page, with the page that lists what it counts. */
+/** A number on a project's page, linked to its list. */
 export interface ProjectFigure {
   label: string;
-  /** Null: it could not be counted in time. */
+  /** Null: counting took too long. */
   value: number | null;
   href: string | null;
   tone: 'success' | 'warning' | 'danger' | null;
 }
 
-/** A line of a project's page: an item, a channel, a monitor. */
+/** A row on a project's page: an item, a channel, a monitor. */
 export interface ProjectLine {
   title: string;
   href: string;
@@ -97,48 +100,48 @@ export interface ProjectLine {
   at: string | null;
 }
 
-/** What a plugin has of a project, for everybody who reads pages. */
+/** A plugin's section of a project's page, visible to every signed-in user. */
 export interface ProjectPart {
   heading: string;
-  /** The page that shows all of it. */
+  /** Link to the complete list. */
   all: { label: string; href: string };
-  /** What customers see of it. */
+  /** Link to what customers see. */
   customers?: { label: string; href: string };
   /** At most 6. */
   figures: readonly ProjectFigure[];
   /** At most 8. */
   lines: readonly ProjectLine[];
-  /** Said where there is nothing yet, with what to do next. */
+  /** Empty state with the next action. */
   empty: { text: string; label: string; href: string } | null;
 }
 
 export interface ProjectParts {
-  /** Part of an element's id: small letters. */
+  /** Part of an element id: lower-case letters. */
   id: string;
-  /** Parts are shown by rising order. */
+  /** Ascending display order. */
   order: number;
-  /** Asked with every look at the page: a few index ranges at most. */
+  /** Loads the section for every page view: read a few index ranges at most. */
   of(project: ProjectInfo): Promise<ProjectPart>;
 }
 
-/** A project's page is made of these. */
+/** Sections of a project's page. */
 export const PROJECT_PARTS = extensionPoint<ProjectParts>('projects.parts');
 
-/** Whose product it is, as customers see it on public pages. */
+/** The seller's brand on public pages. */
 export interface SellerBrand {
   name: string | null;
-  /** `#0a6640`; null: the service's own. */
+  /** `#0a6640`; null: default color. */
   colour: string | null;
-  /** Address of the style sheet with `--brand` and `--brand-ink`. */
+  /** URL of the style sheet with `--brand` and `--brand-ink`. */
   css: string;
-  /** Address of the picture; null: there is none. */
+  /** URL of the logo, or null. */
   logo: string | null;
 }
 
 export interface SellerBrands {
-  /** Null: the project has none. */
+  /** Finds the brand of a project, or null. */
   of(slug: string): Promise<SellerBrand | null>;
-  /** The brand of every project that has one, where all of them are of one seller. */
+  /** Returns the brand that all branded projects share, or null. */
   common(): Promise<SellerBrand | null>;
   logo(slug: string): Promise<{ type: string; bytes: Buffer } | null>;
 }

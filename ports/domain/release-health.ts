@@ -1,22 +1,22 @@
 /**
- * Release health (contract 21, release health): how many sessions of a version ended in a crash. An intake hands in
- * what applications say of their sessions; pages and rollouts ask.
+ * Release health (contract 21, release health): crashed sessions by version. Intakes record
+ * sessions; pages and rollouts read the figures.
  */
 import { token } from '../token.js';
 
-/** How a session ended, or what it has met so far. */
+/** How a session ended, or its worst state so far. */
 export type SessionOutcome = 'ok' | 'errored' | 'crashed' | 'abnormal';
 
-/** One session, as it begins or as it goes on: told several times, and counted once. */
+/** Start or update of a session; updates repeat, the session counts once. */
 export interface SessionUpdate {
-  /** Given by the SDK; the same in every update of the session. */
+  /** Session id from the SDK, the same in every update. */
   sid: string;
-  /** The session is told of for the first time. */
+  /** First update of the session. */
   first: boolean;
   outcome: SessionOutcome;
 }
 
-/** Sessions that the SDK has added up: numbers of those that ended so. */
+/** Sessions aggregated by the SDK, counted by outcome. */
 export interface SessionTotals {
   ok: number;
   errored: number;
@@ -25,9 +25,9 @@ export interface SessionTotals {
 }
 
 export interface SessionEntry {
-  /** RFC 3339: when it began; null: the SDK does not say. */
+  /** Start time, RFC 3339; null: unknown. */
   started_at: string | null;
-  /** Whoever used the application, as the SDK names them; null: it does not say. Only a keyed hash is kept. */
+  /** User as named by the SDK; null: unknown. Only a keyed hash is stored. */
   user: string | null;
   told: SessionUpdate | SessionTotals;
 }
@@ -37,20 +37,20 @@ export interface SessionReport {
   project: string;
   version: string;
   environment: string;
-  /** RFC 3339: when they were sent, by the sender's clock; absent: not stated. */
+  /** Send time by the sender's clock, RFC 3339; absent: unknown. */
   sent_at?: string | null;
   entries: readonly SessionEntry[];
 }
 
 export interface SessionSender {
-  /** From where: a stranger with a public key could else stop a rollout by crashes of their own. */
+  /** IP address, so that one client with a public key cannot halt a rollout. */
   address: string;
-  /** It is a public intake key. */
+  /** Sent with a public intake key. */
   intake: boolean;
 }
 
 export interface SessionIntake {
-  /** Counts them; resolves after the commit. */
+  /** Counts the sessions; resolves after the commit. */
   take(report: SessionReport, sender: SessionSender): Promise<void>;
 }
 
@@ -63,46 +63,45 @@ export interface SessionCounts {
   abnormal: number;
 }
 
-/** Figures of one version over some hours. Shares are from 0 to 1; null: there is nothing to make one of. */
+/** Figures of one version over some hours. Shares range from 0 to 1; null: no data. */
 export interface VersionHealth extends SessionCounts {
-  /** Null: versions beyond the bound of an hour, which are counted together. */
+  /** Null: versions beyond the hourly limit, counted together. */
   version: string | null;
   crash_free_sessions: number | null;
-  /** By estimate, and only those whom SDKs name. */
+  /** Estimate; only users named by SDKs. */
   people: number;
   crashed_people: number;
   crash_free_people: number | null;
-  /** The version's share in the sessions of its project. */
+  /** Share of the project's sessions. */
   adoption: number | null;
-  /** Every hour of the question, the running one last. */
+  /** Every requested hour, the current one last. */
   hours: readonly ({ hour: string } & SessionCounts)[];
 }
 
-/** Sessions of one version since a moment. */
+/** Sessions of one version since a time. */
 export interface SessionWindow {
   started: number;
   crashed: number;
   /**
-   * Different addresses from which crashes were reported with a public key, about: some share a number, so that there
-   * may be more, and never fewer.
+   * Estimated number of distinct addresses that reported crashes with a public key; never too high.
    */
   crash_addresses: number;
-  /** A token that is not public reported crashes. */
+  /** A secret token reported crashes. */
   crashes_by_token: boolean;
 }
 
 export interface HealthQuestion {
   project: string;
-  /** 1 to 720, the running hour included. */
+  /** 1 to 720, including the current hour. */
   hours: number;
   version?: string;
   environment?: string;
 }
 
 export interface ReleaseHealth {
-  /** The version with the most sessions first. */
+  /** Lists versions, the one with the most sessions first. */
   versions(question: HealthQuestion): Promise<VersionHealth[]>;
-  /** Sessions that began in this minute or later. @param since RFC 3339 */
+  /** Returns sessions that started in this minute or later. @param since RFC 3339 */
   since(project: string, version: string, since: string): Promise<SessionWindow>;
 }
 

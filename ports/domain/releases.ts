@@ -1,5 +1,5 @@
 /**
- * What the update service offers the others (contract 40), and its events: `release.published` closes bug items
+ * Releases for other plugins (contract 40), and their events: `release.published` closes bug items
  * (contract 20).
  */
 import { event, token } from '../token.js';
@@ -7,19 +7,19 @@ import { event, token } from '../token.js';
 export interface ReleasePublished {
   product: string;
   version: string;
-  /** The build name given at publishing, which `resolved_in_build` may name instead of the version. */
+  /** Build name given at publishing, an alternative in `resolved_in_build`. */
   build: string | null;
   channel: string;
   platform: string;
   signed: boolean;
-  /** The first 100 closed items' ids. */
+  /** Ids of the first 100 closed items. */
   closed_items: readonly string[];
   closed_count: number;
 }
 
 export const RELEASE_PUBLISHED = event<ReleasePublished>('release.published');
 
-/** A rollout stopped by itself (contract 40, staged rollout). */
+/** Data of `release.halted`: a rollout halted automatically (contract 40, staged rollout). */
 export interface ReleaseHalted {
   product: string;
   version: string;
@@ -30,7 +30,7 @@ export interface ReleaseHalted {
 
 export const RELEASE_HALTED = event<ReleaseHalted>('release.halted');
 
-/** What the setup service shows before an installation (contract 60, catalog). */
+/** A release offered for installation (contract 60, catalog). */
 export interface CatalogChannel {
   channel: string;
   version: string;
@@ -39,15 +39,15 @@ export interface CatalogChannel {
   /** Bytes. */
   package_size: number;
   signed: boolean;
-  /** The package's manifest names a runtime: `{name, version}`; null: it needs none. */
+  /** Required runtime from the package's manifest, or null. */
   runtime: { name: string; version: string } | null;
   has_setup: boolean;
 }
 
 export interface ReleaseDirectory {
-  /** The newest release of each channel that a machine of this platform may install: exact platform, else `any`. */
+  /** Lists the newest release of each channel for a platform: exact platform, otherwise `any`. */
   channels(product: string, platform: string): Promise<CatalogChannel[]>;
-  /** Products with a release that is not withdrawn. */
+  /** Lists products with a release that is not withdrawn. */
   products(): Promise<string[]>;
 }
 
@@ -55,68 +55,80 @@ export const RELEASES = token<ReleaseDirectory>('releases.directory');
 
 export type Protection = 'protected' | 'open' | 'inconclusive' | 'no_packages' | 'not_tested';
 
-/** The tick's part of the release store: access files when they are due, then the self-test (contract 90, tick). */
+/** Result of a maintenance run: access files, then self-test (contract 90, tick). */
 export interface ReleaseStoreState {
   protection: Protection;
-  /** Products whose files were written in this run. */
+  /** Products whose files this run wrote. */
   regenerated: readonly string[];
   last_selftest_at: string | null;
-  /** What each product's self-test saw. */
+  /** Self-test result of each product. */
   products: readonly { product: string; protection: Protection; statuses: Readonly<Record<string, number | null>> }[];
-  /** The result differs from the one before. */
+  /** The result differs from the previous one. */
   changed: boolean;
 }
 
 export interface ReleaseStoreCare {
-  /** @param force regenerate although nothing is due (`aos store regenerate`) */
+  /**
+   * Regenerates access files and runs the self-test.
+   * @param force even if nothing is due (`aos store regenerate`)
+   */
   care(force?: boolean): Promise<ReleaseStoreState>;
 }
 
 export const RELEASE_STORE = token<ReleaseStoreCare>('releases.store');
 
-/** After a rotation of the release key (contract 40, files). */
+/** Re-signs after a rotation of the release key (contract 40, files). */
 export interface ReleaseSigning {
-  /** Signs by the key in use what an earlier one has signed: releases that are not withdrawn, and statements. */
+  /** Signs releases that are not withdrawn, and statements, with the current key. */
   resign(): Promise<{ releases: number }>;
 }
 
 export const RELEASE_SIGNING = token<ReleaseSigning>('releases.signing');
 
-/** A commit, in the words of git. Its texts come from whoever wrote it. */
+/** A git commit. Its texts are external input. */
 export interface BuildCommit {
-  /** The hash, hex. */
+  /** Hash, hex. */
   id: string;
   author_name: string | null;
-  /** RFC 3339 in UTC; null: not known. */
+  /** RFC 3339 in UTC, or null. */
   timestamp: string | null;
-  /** The first line. */
+  /** First line. */
   message: string;
-  /** Paths from the root of the repository, with slashes. */
+  /** Paths from the repository root, with slashes. */
   files: string[];
 }
 
 export interface BuildCommits {
-  /** As `git log` was asked, such as `1.3.0..HEAD`; null: not said. */
+  /** `git log` range such as `1.3.0..HEAD`, or null. */
   range: string | null;
   /** Newest first. */
   commits: BuildCommit[];
-  /** There were more commits, or longer ones, than are kept. */
+  /** Some commits or texts exceeded the limits. */
   truncated: boolean;
 }
 
-/** What the bug tracker keeps of them, so that an item can name who may have brought its error. */
+/** Commits of each version, from which items name suspects. */
 export interface BuildHistory {
-  /** Takes the place of what was kept of the version; cut to what is kept, and scrubbed. Resolves after the commit. */
+  /**
+   * Replaces the commits of a version and returns them truncated and scrubbed. Resolves after the
+   * commit.
+   */
   keep(project: string, version: string, given: BuildCommits): Promise<BuildCommits>;
-  /** Null: nobody told them. */
+  /** Returns null when no commits are stored. */
   of(project: string, version: string): Promise<BuildCommits | null>;
 }
 
-/** What the bug tracker knows of publishes, for those that the update service itself depends on. */
+/** Publishes known to the bug tracker, for plugins that the update service depends on. */
 export interface PublishedVersions {
-  /** Whether a version of the project was published, and is not withdrawn. @param version in any spelling */
+  /**
+   * Returns whether a version was published and not withdrawn.
+   * @param version in any spelling
+   */
   isPublished(project: string, version: string): Promise<boolean>;
-  /** Versions with the time of their first publish, newest first. @param version only this one */
+  /**
+   * Lists versions with the time of their first publish, newest first.
+   * @param version only this one
+   */
   publishes(project: string, version?: string): Promise<readonly { version: string; published_at: string }[]>;
 }
 

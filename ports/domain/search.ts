@@ -1,77 +1,78 @@
-/** What the search lets others add: where it looks. Each plugin searches what is its own, by its own indexes. */
+/** Search providers of plugins; each searches its own data by its own indexes. */
 import type { SessionPrincipal } from '../http.js';
 import { extensionPoint } from '../token.js';
 
 export interface SearchQuestion {
-  /** As it was typed, 1 to 200 characters without blanks at its ends. */
+  /** Entered text, trimmed, 1 to 200 characters. */
   text: string;
-  /** The same in lower case, at its blanks; never empty. */
+  /** Lower-case words of `text`; never empty. */
   words: readonly string[];
-  /** Hits that are wanted at most. */
   limit: number;
-  /** Who asks: what the account may not see is no hit. */
+  /** Searching account; hits must respect its permissions. */
   principal: SessionPrincipal;
-  /** Aborts when nobody waits for the answer any longer. */
+  /** Aborts when the response is no longer awaited. */
   signal: AbortSignal;
 }
 
 export interface SearchHit {
   title: string;
-  /** A path of this service. */
+  /** Path in this service. */
   href: string;
-  /** A line that tells it from others of the same title. */
+  /** Distinguishes hits with the same title. */
   detail?: string | null;
-  /** What stands beside it as a badge: `open`, `down`, `revoked`. */
+  /** Badge: `open`, `down`, `revoked`. */
   state?: string | null;
 }
 
 interface Act {
-  /** What it does, the first of its words: `Silence`. */
+  /** Leading word: `Silence`. */
   verb: string;
-  /** Other words for it. */
+  /** Synonyms. */
   also?: readonly string[];
-  /** The least role that may do it; without one, the provider's. */
+  /** Required role; defaults to the provider's. */
   role?: 'admin';
 }
 
-/** Something to do without anything named: `New monitor`. */
+/** An action without a target: `New monitor`. */
 export interface PlainAct extends Act {
-  /** What it is done to or makes, in words that are all looked for: `monitor`. */
+  /** Object of the action; all of its words must match: `monitor`. */
   noun: string;
-  /** Other nouns. */
+  /** Synonyms. */
   nouns?: readonly string[];
-  /** The form that does it. */
+  /** Form that performs the action. */
   href: string;
 }
 
-/** Something to do with a thing that the words after the verb name: `Silence web-1`. */
+/** An action on a target named after the verb: `Silence web-1`. */
 export interface ActOn extends Act {
-  /** The things, best first, each with the address of its form. `words` and `text` are those after the verb. */
+  /**
+   * Returns targets, best first, with the URL of their form. `words` and `text` exclude the verb.
+   */
   readonly on: (question: SearchQuestion) => Promise<readonly SearchHit[]>;
 }
 
 export type SearchAct = PlainAct | ActOn;
 
-/** One kind of things that can be found. */
+/** Searches one kind of object. */
 export interface SearchProvider {
-  /** In the plural: `Monitors`. */
+  /** Plural: `Monitors`. */
   label: string;
-  /** Name of an icon in web/assets/icons. */
+  /** Icon name in web/assets/icons. */
   icon: string;
-  /** Kinds are shown by rising order. */
+  /** Ascending display order. */
   order: number;
-  /** The least role that finds anything. */
+  /** Minimum role. */
   role: 'member' | 'admin';
   /**
-   * The best `limit` hits, best first. Its answer counts only while the asker waits, which is a second; so it goes by
-   * an index, or over what is small or in memory.
+   * Returns the best `limit` hits, best first. Results after one second are dropped: use an index,
+   * or small or in-memory data.
    */
   find(question: SearchQuestion): Promise<readonly SearchHit[]>;
-  /** The path of the one thing that the text names in full (a ref, a key); null: none. The visitor is led there. */
+  /** Returns the path of the object named exactly (a ref, a key), to redirect to, or null. */
   exact?(question: SearchQuestion): Promise<string | null>;
-  /** What can be done with things of this kind, from the search: each leads to a form, and changes nothing itself. */
+  /** Actions offered in the search; each leads to a form and changes nothing itself. */
   acts?: readonly SearchAct[];
-  /** The list that shows every hit. */
+  /** Returns the path of the list with every hit. */
   more?(text: string): string;
 }
 

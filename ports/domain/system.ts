@@ -1,7 +1,4 @@
-/**
- * What the kernel itself can say about the service: its runtime, its migrations and its catalog, each for whoever
- * `needs` it.
- */
+/** Runtime, migrations and catalog of the service, provided by the kernel. */
 import type { MetDamage } from '../store/damage.js';
 import type { Examined } from '../store/examination.js';
 import type { Role } from '../http.js';
@@ -14,7 +11,7 @@ export interface PluginState {
   title: string;
   version: string;
   critical: boolean;
-  /** `off`: an administrator switched it off (`plugins_off`), or a plugin that it needs. */
+  /** `off`: disabled by an administrator (`plugins_off`), or through a dependency. */
   state: 'ready' | 'failed' | 'starting' | 'stopped' | 'off';
   /** Its `ok: false` makes the service unhealthy. */
   decides_health: boolean;
@@ -25,25 +22,25 @@ export interface MigrationState {
   /** `access:001-first-template`, `bugs:indexes-3f2a…` */
   id: string;
   applied_at: string | null;
-  /** Of the service that applied it; null: nobody wrote it down. */
+  /** Service version that applied it, or null. */
   version: string | null;
 }
 
-/** An address that sent `X-Forwarded-For`, and is not in `server.trusted_proxies`. */
+/** An address that sent `X-Forwarded-For` without being in `server.trusted_proxies`. */
 export interface UnlistedProxy {
   address: string;
-  /** When it was noted last; at most once an hour. */
+  /** Last occurrence, updated at most hourly. */
   last_at: string;
 }
 
-/** Whether the clock is believed by what cannot be taken back: deleting by age (decision 050). */
+/** Whether the clock is trusted for irreversible work: deletion by age (decision 050). */
 export interface ClockState {
   believed: boolean;
-  /** It leapt while the service ran. Else it is ahead because the machine was off, or the store is an old copy. */
+  /** Leapt while running; otherwise the machine was off or the store is an old copy. */
   leapt: boolean;
-  /** How far it is ahead of what the store knew last; 0 where it is believed. */
+  /** Seconds ahead of the stored time; 0: trusted. */
   ahead_seconds: number;
-  /** After so long of running with it, it is believed; 0: it is. */
+  /** Remaining running time until the clock is trusted; 0: trusted. */
   believed_in_seconds: number;
 }
 
@@ -51,7 +48,7 @@ export interface ClockState {
 export interface ListedPage {
   href: string;
   label: string;
-  /** Other words for it. */
+  /** Search synonyms. */
   also: readonly string[];
 }
 
@@ -60,50 +57,53 @@ export interface ServiceRuntime {
   version: string;
   node: string;
   started_at: string;
-  /** Of the store. */
+  /** Store engine. */
   engine: string;
-  /** Who this process is, and whether another one of this host is gone. */
+  /** Identifies this process and detects ended ones of this host. */
   processes: Processes;
   plugins(): readonly PluginState[];
-  /** Every plugin's health, by id; a health function that throws or takes over 5 s is `{ok: false, error}`. */
+  /** Returns the health of all plugins by id; after an error or 5 s `{ok: false, error}`. */
   health(): Promise<Record<string, { ok: boolean; [detail: string]: unknown }>>;
-  /** Round trip to the store in milliseconds. @throws when it does not answer. */
+  /** Returns the store's round trip in milliseconds. @throws when the store does not respond */
   pingStore(): Promise<number>;
   storeBytes(): Promise<number | null>;
-  /** Whether `examineStore` reads anything: the engine's files are this service's own. */
+  /** Whether `examineStore` applies: the engine is embedded. */
   examinesStore: boolean;
-  /** Reads all that is stored, beside everything else; null where the engine's server looks after its files itself. */
+  /** Reads all stored data concurrently; null when a database server maintains the files. */
   examineStore(signal?: AbortSignal): Promise<Examined | null>;
-  /** Damage of the store that calls of this process have met. */
+  /** Lists store damage that calls of this process encountered. */
   metDamage(): readonly MetDamage[];
-  /** Free bytes of the data directory. */
+  /** Returns the free bytes of the data directory. */
   freeBytes(): Promise<number>;
-  /** Newest first, of the last seven days. */
+  /** Lists the last seven days, newest first. */
   unlistedProxies(): readonly UnlistedProxy[];
-  /** Asks the store whether the clock is where it may be. A job with `removesByAge` is left out while it is not. */
+  /** Checks whether the clock is trusted. Until it is, jobs with `removesByAge` are skipped. */
   clock(): Promise<ClockState>;
-  /** Processes that serve the store, this one included: each has its part of every limit. */
+  /** Returns the number of processes on this store, which share every limit. */
   peers(): number;
 }
 
-/** The numbered changes of stored data. */
+/** Numbered migrations of stored data. */
 export interface ServiceMigrations {
   migrations(): Promise<{ applied: readonly MigrationState[]; pending: readonly string[]; current: string | null }>;
-  /** Runs what is pending, under the lease. @throws Error that names each migration that failed, and why */
+  /**
+   * Runs pending migrations under a lease.
+   * @throws Error naming each failed migration and its reason
+   */
   migrate(): Promise<{ applied: readonly string[]; pending: readonly string[] }>;
 }
 
-/** What the installed plugins offer, all together. */
+/** Combined contributions of the installed plugins. */
 export interface ServiceCatalog {
-  /** Every scope that a plugin registered. */
+  /** Lists the scopes that plugins registered. */
   scopes(): readonly string[];
-  /** Every event that a plugin registered. */
+  /** Lists the events that plugins registered. */
   events(): readonly string[];
-  /** The pages of the navigation that this role may open. */
+  /** Lists the navigation pages that a role may open. */
   pages(role: Role): readonly ListedPage[];
-  /** openapi.json, the same object every time. */
+  /** Returns openapi.json, always the same object. */
   openapi(): Promise<object>;
-  /** The routes that are offered to agents; none where there is no server. */
+  /** Returns the routes offered to agents; empty without a server. */
   tools(): RouteTools;
 }
 
@@ -111,7 +111,7 @@ export const RUNTIME = token<ServiceRuntime>('kernel.runtime');
 export const MIGRATIONS = token<ServiceMigrations>('kernel.migrations');
 export const CATALOG = token<ServiceCatalog>('kernel.catalog');
 
-/** All three under one name, for plugins that ask for it; a narrow one says better what a plugin needs. */
+/** All three services under one token; prefer a narrow one. */
 export type SystemInfo = ServiceRuntime & ServiceMigrations & ServiceCatalog;
 
 export const SYSTEM = token<SystemInfo>('kernel.system');

@@ -1,81 +1,90 @@
-/** Tokens on behalf of other plugins, and what the access plugin must know of projects for them. */
 import type { TokenKind } from '../http.js';
 import { extensionPoint, token } from '../token.js';
 import type { AccountInfo } from './access.js';
 
-/** Projects as tokens and their form know them: what a token may be bound to. */
+/** Projects that a token can be bound to. */
 export interface TokenProjects {
   has(slug: string): Promise<boolean>;
-  /** Slugs with their names, for a form. */
+  /** Lists slugs with names for a form. */
   options(): Promise<readonly { value: string; label: string }[]>;
 }
 
-/** Added by the plugin that keeps projects. */
+/** For the plugin that manages projects. */
 export const TOKEN_PROJECTS = extensionPoint<TokenProjects>('access.token_projects');
 
-/** What a token was made for. The token ends when this has ended. */
+/** Object that a token was issued for; the token ends with it. */
 export interface TokenPurpose {
-  /** Names the `TokenPurposes` that decides. */
+  /** Selects the `TokenPurposeResolver`. */
   kind: string;
   [detail: string]: string | number;
 }
 
-/** `paused`: the token is rejected for as long as it lasts. */
+/** `paused`: the token is rejected meanwhile. */
 export type PurposeState = 'active' | 'paused' | 'ended';
 
-/** Decides for the tokens that a plugin has made for something whether that still exists. */
+/** Reports whether the object of a token still exists. */
 export interface TokenPurposes {
   kind: string;
-  /** Checked at every use of such a token. `ended` revokes it; without the plugin it is rejected. */
+  /**
+   * Returns the state, at every use. `ended` revokes the token; without the plugin it is rejected.
+   */
   stateOf(purpose: TokenPurpose): Promise<PurposeState>;
 }
 
-/** Added by each plugin that makes tokens with a purpose. */
+/** For plugins that issue tokens with a purpose. */
 export const TOKEN_PURPOSES = extensionPoint<TokenPurposes>('access.token_purposes');
 
-/** What a new token is and may. */
+/** Properties of a new token. */
 export interface NewToken {
   kind: TokenKind;
   name: string;
   scopes: readonly string[];
-  /** Null or absent: every project. */
+  /** Null or absent: all projects. */
   project?: string | null;
-  /** The one monitor that it may report. */
+  /** The only monitor it may report. */
   source?: string | null;
-  /** The one agent whose name it may claim under; null or absent: any. */
+  /** The only agent name it may claim under; null or absent: any. */
   agent?: string | null;
-  /** Null or absent: it does not expire. */
+  /** Null or absent: no expiry. */
   expires_in_seconds?: number | null;
   created_by: string;
-  /** Of a setup token: it ends when the account's sessions end (contract 60). */
+  /** For setup tokens: ends with the account's sessions (contract 60). */
   account?: Pick<AccountInfo, 'id' | 'epoch'>;
-  /** Absent: it ends by its expiry or revocation alone. */
+  /** Absent: ends only by expiry or revocation. */
   purpose?: TokenPurpose;
 }
 
 export interface IssuedToken {
   id: string;
-  /** The secret, which is stored nowhere. */
+  /** Secret; never stored. */
   token: string;
   expires_at: string | null;
 }
 
 /**
- * Making tokens on behalf of other plugins (intake keys, setup, watchdog). Secrets are answered once and never stored.
+ * Issues tokens for plugins (intake keys, setup, watchdog). Secrets are returned once and never
+ * stored.
  */
 export interface TokenIssuer {
   issue(token: NewToken): Promise<IssuedToken>;
-  /** Revokes one token and its sub-tokens, at once and in every process. False when there is none. */
+  /**
+   * Revokes a token and its sub-tokens immediately everywhere.
+   * @returns false when it does not exist
+   */
   revoke(id: string): Promise<boolean>;
-  /** Revokes every token bound to a monitor source. Answers how many. */
+  /** Revokes the tokens bound to a monitor source and returns their number. */
   revokeSource(source: string): Promise<number>;
-  /** Removes every token that is bound to a project, of all kinds: they end at once, in every process. */
+  /** Removes all tokens bound to a project, immediately in every process. */
   removeProject(slug: string): Promise<void>;
-  /** One token's record, without its secret. */
+  /** Finds a token's record, without its secret. */
   find(id: string): Promise<TokenRecord | null>;
-  /** The tokens of one kind, newest first, at most 1,000. */
+  /** Lists up to 1,000 tokens of one kind, newest first. */
   list(filter: { kind: TokenKind; project?: string; source?: string }): Promise<TokenRecord[]>;
-  /** The same, page by page. @param after the last page's `next`. @throws InvalidCursor */
+  /**
+   * Lists them in pages.
+   * @param after the last page's `next`
+   * @throws InvalidCursor
+   */
   page(
     filter: { kind: TokenKind; project?: string; source?: string },
     limit: number,
@@ -83,12 +92,12 @@ export interface TokenIssuer {
   ): Promise<{ items: TokenRecord[]; next: string | null; count: () => Promise<number> }>;
 }
 
-/** A token as it may be shown (contract 10, tokens: "Fields"). */
+/** Displayable fields of a token (contract 10, tokens: "Fields"). */
 export interface TokenRecord {
   id: string;
   name: string;
   kind: TokenKind;
-  /** The first 12 characters of the secret. */
+  /** First 12 characters of the secret. */
   prefix: string;
   scopes: readonly string[];
   project: string | null;

@@ -1,12 +1,13 @@
 /**
- * What the watchdog offers the others: its events, one evaluator run for the tick, and monitors for the setup path
+ * The watchdog for other plugins: events, evaluator runs for the tick, and monitors for setup
  * (contract 30).
  */
 import type { Json } from '../store.js';
 import { event, extensionPoint, token } from '../token.js';
 
 /**
- * A monitor's source: 1 to 128 characters, without `.` or `..` as a segment; case-sensitive (contract 30, heartbeat).
+ * Source of a monitor: 1 to 128 characters, case-sensitive, no `.` or `..` segment (contract 30,
+ * heartbeat).
  */
 export const MONITOR_SOURCE = /^(?!(?:.*\/)?\.{1,2}(?:\/|$))[A-Za-z0-9._:@/-]{1,128}$/;
 
@@ -14,30 +15,32 @@ export type MonitorState = 'unknown' | 'up' | 'warning' | 'down' | 'stopped' | '
 export type MonitorAlarm = 'none' | 'open' | 'suppressed';
 export type RunTrigger = 'http' | 'cli' | 'scheduler';
 
-/** Data of `monitor.down`, `monitor.recovered` and `monitor.alarm_closed` (contract 70, payload). */
+/**
+ * Data of `monitor.down`, `monitor.recovered` and `monitor.alarm_closed` (contract 70, payload).
+ */
 export interface MonitorEvent {
   source: string;
   state: MonitorState;
   previous_state: MonitorState | null;
-  /** Each recovered names its down's. */
+  /** Shared by a `down` and its `recovered`. */
   alarm_id: string;
-  /** The alarm was held back, while an ancestor was down or in a silence. */
+  /** The alarm was delayed by a down ancestor or a silence. */
   deferred: boolean;
-  /** Why it ended, other than by a normal heartbeat: `stopped`, `maintenance`, `deleted`. */
+  /** Why it ended without a normal heartbeat: `stopped`, `maintenance`, `deleted`. */
   resolution: string | null;
   down_since_utc: string | null;
   name: string;
   tags: string[];
-  /** Of `monitor.down`: why, in one sentence without a final stop; null for other events. */
+  /** Of `monitor.down`: reason without a final period; otherwise null. */
   reason: string | null;
-  /** Of `monitor.down`: what the last heartbeat, ping or probe reported. */
+  /** Of `monitor.down`: message of the last heartbeat, ping or probe. */
   message: string | null;
-  /** Of `monitor.down`: the exit code that a ping reported. */
+  /** Of `monitor.down`: exit code from a ping. */
   exit_code: number | null;
   last_heartbeat_at: string | null;
 }
 
-/** Data of `monitor.warning`: a monitor that was up reports a warning, a failed check, or is late. */
+/** Data of `monitor.warning`: an up monitor reported a warning or a failed check, or is late. */
 export interface MonitorWarning {
   source: string;
   name: string;
@@ -49,20 +52,20 @@ export interface MonitorWarning {
   last_heartbeat_at: string | null;
 }
 
-/** Data of `monitor.certificate_expiring`: once per threshold that the remaining days fall below. */
+/** Data of `monitor.certificate_expiring`, once per threshold of remaining days. */
 export interface MonitorCertificateExpiring {
   source: string;
   name: string;
   tags: string[];
-  /** Whole days until the certificate ends; negative after its end. */
+  /** Whole days until expiry; negative afterwards. */
   days_left: number;
-  /** RFC 3339; null where the probe does not report it. */
+  /** RFC 3339; null: not reported by the probe. */
   expires_at: string | null;
 }
 
 export const MONITOR_DOWN = event<MonitorEvent>('monitor.down');
 export const MONITOR_RECOVERED = event<MonitorEvent>('monitor.recovered');
-/** An alarm ended without a recovery: its monitor was deleted. */
+/** An alarm ended without recovery: its monitor was deleted. */
 export const MONITOR_ALARM_CLOSED = event<MonitorEvent>('monitor.alarm_closed');
 export const MONITOR_WARNING = event<MonitorWarning>('monitor.warning');
 export const MONITOR_CERTIFICATE_EXPIRING = event<MonitorCertificateExpiring>('monitor.certificate_expiring');
@@ -75,9 +78,9 @@ export interface RunChange {
 }
 
 export interface RunCleanup {
-  /** False: it was not due. */
+  /** False: not due. */
   ran: boolean;
-  /** False: the time was up; the next run goes on. */
+  /** False: out of time; the next run continues. */
   complete: boolean;
   samples: number;
   rollups: number;
@@ -106,23 +109,25 @@ export interface RunRecord {
   changes: RunChange[];
 }
 
-/** A monitor as the API shows it (contract 30, endpoints). */
+/** A monitor in the API (contract 30, endpoints). */
 export interface MonitorView {
   id: string;
   source: string;
   name: string;
   parent_source: string | null;
   interval_seconds: number | null;
-  /** A cron expression, in place of an interval. */
+  /** Cron expression; replaces the interval. */
   schedule: string | null;
   timezone: string | null;
-  /** How long silence is in order, in place of an interval: warning after it, down after the grace too. */
+  /**
+   * Allowed silence in place of an interval: warning afterwards, down after the grace period too.
+   */
   period_seconds: number | null;
   grace_seconds: number | null;
-  /** How long a run may take after its start; null: the grace. */
+  /** Maximum duration of a run; null: the grace period. */
   max_run_seconds: number | null;
   tags: string[];
-  /** Its state follows its children. */
+  /** State derived from its children. */
   group: boolean;
   description: string | null;
   os: string | null;
@@ -140,9 +145,9 @@ export interface MonitorView {
   app_version: string | null;
   last_state_change_utc: string;
   down_since_utc: string | null;
-  /** The maintenance window that it is in; null: none. */
+  /** Current maintenance window, or null. */
   maintenance: { id: string; until: string; reason: string | null } | null;
-  /** The silence that it is in: its alarms wait, its state does not; null: none. */
+  /** Current silence, or null; it delays alarms, not states. */
   silence: { id: string; until: string; reason: string | null } | null;
   created_at: string;
   updated_at: string;
@@ -166,44 +171,44 @@ export interface MonitorFields {
   public?: boolean;
 }
 
-/** Which monitors; every field that is given must hold. */
+/** Filters; all given fields must match. */
 export interface MonitorQuery {
   project?: string;
   state?: MonitorState;
-  /** As their heartbeats spell it; true: any. */
+  /** As heartbeats spell it; true: any. */
   app_version?: string | true;
-  /** The source of the one directly above. */
+  /** Source of the direct parent. */
   parent_source?: string;
   /** 1 to 1,000; default 50. */
   limit?: number;
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   after?: string | null;
 }
 
-/** Machines of a project that report one version. */
+/** Machines of a project by reported version. */
 export interface VersionAdoption {
-  /** In the spelling that most of them use; null: they name none. */
+  /** Most frequent spelling; null: none reported. */
   version: string | null;
   monitors: number;
-  /** Those of them that are `up`. */
+  /** How many of them are `up`. */
   up: number;
 }
 
-/** A run of a scheduled job, as its program tells it (contract 21, Sentry SDK intake). */
+/** A scheduled job's run, reported by its program (contract 21, Sentry SDK intake). */
 export interface CheckIn {
   source: string;
   phase: 'start' | 'ok' | 'error';
-  /** Pairs the start with the end; empty: a job that has one run at a time. */
+  /** Pairs start and end; empty: the job has one run at a time. */
   run: string;
-  /** Seconds between two runs; null: the program does not say. */
+  /** Seconds between runs, or null. */
   interval: number | null;
-  /** The expression of a schedule that says when instead; null: none. */
+  /** Cron expression used instead, or null. */
   cron: string | null;
-  /** Of the expression; null: UTC. */
+  /** Time zone of `cron`; null: UTC. */
   timezone: string | null;
-  /** How late a start may be, in seconds; null: the program does not say. */
+  /** Tolerated delay of a start in seconds, or null. */
   margin: number | null;
-  /** How long a run may take, in seconds; null: the program does not say. */
+  /** Maximum run time in seconds, or null. */
   max_run: number | null;
   duration_ms: number | null;
 }
@@ -211,62 +216,62 @@ export interface CheckIn {
 export interface CheckInSender {
   name: string;
   project: string;
-  /** Id of a token that may report heartbeats; null: a public key, or a token without this right. */
+  /** Id of a token with the right to report heartbeats; otherwise null. */
   token: string | null;
 }
 
-/** What the service saw when it asked a monitor's machine itself. */
+/** Result of probing a monitor's machine. */
 export interface Observation {
   source: string;
-  /** `warning`: a failure that does not count yet; it never ends a down. */
+  /** `warning`: a failure below the threshold; never ends a down state. */
   status: 'ok' | 'warning' | 'error';
-  /** Seconds until the next one. */
+  /** Seconds until the next probe. */
   interval: number;
   message: string;
   checks: Record<string, { ok: boolean; message: string }>;
   metrics: Record<string, number>;
-  /** Of a target that shows one; `warn_days`: fewer days are reported, 0: never. */
+  /** Certificate of the target; `warn_days`: reports fewer remaining days, 0: never. */
   certificate?: { days_left: number; expires_at: string; warn_days: number };
 }
 
-/** Who asks machines, for the monitors that it is told of: what it sees comes back by `WatchdogApi.observe`. */
+/** Probes machines for monitors; reports results with `WatchdogApi.recordObservation`. */
 export interface MonitorProbes {
   /**
-   * How a monitor is asked, as its caller gave it; null: it is asked no more.
-   * @param before how it is asked until now; what `given` leaves out of its secrets stays
-   * @returns what `save` takes
-   * @throws ServiceError validation_failed, its fields below `probe`
+   * Validates a probe configuration; null removes the probe. Secrets absent from `given` keep their
+   * values.
+   * @returns input of `save`
+   * @throws ServiceError validation_failed, with fields below `probe`
    */
   check(given: unknown, source: string): Promise<unknown>;
-  /** Fields of `given` that its kind does not have, in sentences for `warnings` (contract 00, envelope). */
+  /** Lists unsupported fields of `given` as sentences for `warnings` (contract 00, envelope). */
   unknown(given: unknown): string[];
-  /** @param checked by `check`. Resolves after the commit. */
+  /** Saves a configuration; resolves after the commit. @param checked result of `validate` */
   save(source: string, checked: unknown): Promise<void>;
-  /** As it is shown, without secrets; null: nobody asks. */
+  /** Returns the configuration without secrets; null: not probed. */
   of(source: string): Promise<Record<string, Json> | null>;
-  /** In one line, for the monitor's page. */
+  /** Formats the configuration in one line. */
   summary(probe: Record<string, Json>): string;
-  /** The page on which it is edited; null: the one that makes a monitor with one. */
+  /** Returns the path of the edit page; null: of the page that creates a probed monitor. */
   href(source: string | null): string;
 }
 
-/** Added by the plugin that asks machines; one at most. */
+/** For the plugin that probes machines; at most one. */
 export const MONITOR_PROBES = extensionPoint<MonitorProbes>('watchdog.probes');
 
 export interface ConditionQuery {
-  /** Monitors of their own. */
+  /** Individual monitors. */
   sources: readonly string[];
-  /** Monitors with everything below them. */
+  /** Monitors with all their descendants. */
   subtrees: readonly string[];
-  /** Only monitors of this project; null: of all. */
+  /** Null: all projects. */
   project: string | null;
-  /** How many days of uptime, 1 to 400. */
+  /** Days of uptime, 1 to 400. */
   days: number;
-  /** No more monitors than these, with those of other projects that stand between them. */
+  /** Maximum number of monitors, including those of other projects in between. */
   limit: number;
 }
 
-/** A monitor's state and past, for a page that visitors see: what of it they may see is the caller's to decide. */
+/** State and history of a monitor for public pages; the caller decides what visitors see. */
 export interface MonitorCondition {
   source: string;
   name: string;
@@ -274,51 +279,58 @@ export interface MonitorCondition {
   project: string | null;
   public: boolean;
   state: MonitorState;
-  /** Of the asked days the first on which it was watched, in days since 1970, UTC; null: on none. */
+  /** First requested day with data, in days since 1970, UTC; null: none. */
   first_day: number | null;
   /**
-   * Days since then that were not up from beginning to end, today among them: the day, then for how many seconds it was
-   * watched, in warning and down.
+   * Days since then, today included, that were not fully up: day, then seconds watched, in warning
+   * and down.
    */
   days: [day: number, watched: number, warning: number, down: number][];
 }
 
 export interface MonitorConditions {
-  /** Each once, in no order; what is unknown is left out. */
+  /** Distinct monitors, unordered; unknown ones are omitted. */
   monitors: MonitorCondition[];
-  /** False: the limit ended the search, and some are left out. */
+  /** False: truncated by the limit. */
   complete: boolean;
 }
 
 export interface WatchdogApi {
   conditions(query: ConditionQuery): Promise<MonitorConditions>;
   /**
-   * One run under the evaluator's lease. `also` runs under the same lease, after the run. Null: another run holds it.
-   * @throws what the store said; the run's record then says `error`
+   * Runs the evaluator under its lease, then `also` under the same lease. Returns null when another
+   * run holds it.
+   * @throws the store's error; the run's record then says `error`
    */
   evaluate<T = void>(
     trigger: RunTrigger,
     also?: (signal: AbortSignal) => Promise<T>,
   ): Promise<{ run: RunRecord; also: T | undefined } | null>;
   /**
-   * A heartbeat. An error is down at once. Resolves after the commit.
-   * @throws ServiceError insufficient_scope (another project's monitor, or one that no public key made),
-   *   validation_failed
+   * Records a heartbeat; an error means down immediately. Resolves after the commit.
+   * @throws ServiceError insufficient_scope (monitor of another project, or not created by a public
+   *   key), validation_failed
    */
   checkIn(checkIn: CheckIn, sender: CheckInSender): Promise<void>;
-  /** A heartbeat of a monitor that there is; an error is down at once. False: there is none. After the commit. */
+  /**
+   * Records a heartbeat; an error means down immediately. Resolves after the commit.
+   * @returns false for an unknown monitor
+   */
   observe(observation: Observation): Promise<boolean>;
-  /** @throws ServiceError conflict (known source), validation_failed, unknown_project */
+  /**
+   * Creates a monitor.
+   * @throws ServiceError conflict (existing source), validation_failed, unknown_project
+   */
   create(fields: MonitorFields, actor: string): Promise<MonitorView>;
-  /** Ended runs, newest first. */
+  /** Lists ended runs, newest first. */
   runs(limit: number): Promise<RunRecord[]>;
-  /** By source or id; null when there is none. */
+  /** Finds a monitor by source or id; null when it does not exist. */
   find(source: string): Promise<MonitorView | null>;
-  /** By source, in pages. Callers check who asks. @throws InvalidCursor */
+  /** Lists monitors by source in pages. Callers check permissions. @throws InvalidCursor */
   monitors(query?: MonitorQuery): Promise<{ items: MonitorView[]; next: string | null }>;
   /**
-   * The versions that the machines of a project report (`app_version`), the most frequent first; `1.2` and `1.2.0` are
-   * one.
+   * Lists the versions that machines of a project report (`app_version`), most frequent first;
+   * `1.2` equals `1.2.0`.
    */
   adoption(project: string): Promise<VersionAdoption[]>;
 }

@@ -1,8 +1,10 @@
-/** The webhooks plugin: receivers that cannot be reached, and what others add to deliveries (contract 70, delivery). */
+/**
+ * Webhooks: disabled receivers, and data that plugins add to deliveries (contract 70, delivery).
+ */
 import type { DomainEvent } from '../events.js';
 import { event, extensionPoint, token } from '../token.js';
 
-/** Data of `webhook.disabled`: twenty deliveries in a row have failed. */
+/** Data of `webhook.disabled`: twenty consecutive deliveries failed. */
 export interface WebhookDisabled {
   id: string;
   name: string;
@@ -12,21 +14,21 @@ export interface WebhookDisabled {
 export const WEBHOOK_DISABLED = event<WebhookDisabled>('webhook.disabled');
 
 /**
- * What an attempt of a delivery brings beside the event's stored data, and is stored nowhere: made for each attempt, so
- * that a late one brings something that still works.
+ * Adds data to each delivery attempt that is never stored, so that late attempts carry fresh
+ * credentials.
  */
 export interface AttemptData {
-  /** The event's name. A webhook gets the data only when it names the event; `*` does not bring it. */
+  /** Event name. Only webhooks that list it get the data; `*` does not match. */
   event: string;
   /**
-   * The scopes of what the data opens. Creating, changing or redelivering such a webhook needs each of them, or an
-   * administrator.
+   * Scopes that the data grants. Creating, changing or redelivering such a webhook requires all of
+   * them, or an administrator.
    */
   scopes: readonly string[];
   /**
-   * Members that join `data`. Secrets among them are taken out of what is kept of the answer. What it throws fails the
-   * attempt, which is repeated.
-   * @param webhook the id of the webhook that gets it
+   * Builds members to merge into `data`. Its secrets are removed from the stored response. Throwing
+   * fails the attempt, which is retried.
+   * @param webhook id of the receiving webhook
    */
   made(
     event: DomainEvent,
@@ -36,11 +38,14 @@ export interface AttemptData {
 
 export const ATTEMPT_DATA = extensionPoint<AttemptData>('webhooks.attempt_data');
 
-/** The webhooks, for those whose secrets are sent to them. */
+/** Looks up webhooks whose data holds secrets. */
 export interface WebhookReceivers {
-  /** Whether this webhook still exists and gets this event of this project by name. Disabled ones count. */
+  /**
+   * Returns whether this webhook exists, possibly disabled, and lists this event of this project by
+   * name.
+   */
   receives(webhook: string, event: string, project: string): Promise<boolean>;
-  /** Whether any enabled webhook gets this event of this project by name. */
+  /** Returns whether an enabled webhook lists this event of this project by name. */
   hasReceiver(event: string, project: string): Promise<boolean>;
 }
 

@@ -1,21 +1,21 @@
-/** What a handler answers when it is more than 200 with an object. */
 import type { SharedBytes } from './shared-bytes.js';
 
 /**
- * Sent for every path of this host, HttpOnly, SameSite=Lax; under https it is Secure and travels as `__Host-<name>`.
+ * Cookie for all paths of this host, HttpOnly, SameSite=Lax; with https also Secure and named
+ * `__Host-<name>`.
  */
 export interface Cookie {
   /** Without `__Host-`, as in `HttpRequest.cookies`. */
   name: string;
-  /** null deletes it. */
+  /** Null deletes the cookie. */
   value: string | null;
-  /** Absent: until the browser closes. */
+  /** Absent: session cookie. */
   maxAgeSeconds?: number;
 }
 
-/** What an answer carries beside its body. */
+/** Response headers and cookies. */
 export abstract class Answer {
-  /** By lower-case name, beside those that the server sends with every answer. */
+  /** Lower-case names, in addition to the server's default headers. */
   readonly headers: Record<string, string> = {};
   readonly cookies: Cookie[] = [];
 
@@ -30,12 +30,13 @@ export abstract class Answer {
   }
 }
 
-/** An answer other than 200 with an object. Handlers return plain objects for 200. */
+/** Response other than 200 with an object. */
 export class Reply extends Answer {
   constructor(
     readonly status: number,
     /**
-     * An object is sent as JSON inside the envelope; text and bytes as they are, with `content-type` from `headers`.
+     * Objects are sent as JSON in the envelope; text and bytes unchanged, with `content-type` from
+     * `headers`.
      */
     readonly body: object | string | Buffer | SharedBytes | null,
   ) {
@@ -43,8 +44,8 @@ export class Reply extends Answer {
   }
 }
 
-/** 201 with the envelope. */
+/** Returns 201 with the envelope. */
 export const created = (body: object): Reply => new Reply(201, body);
-/** Text of any type, outside the envelope. */
+/** Returns text of any type, without envelope. */
 export const text = (body: string | Buffer | SharedBytes, type = 'text/plain; charset=utf-8', status = 200): Reply =>
   new Reply(status, body).header('content-type', type);

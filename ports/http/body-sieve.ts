@@ -1,7 +1,7 @@
-/** Leaves parts of a body out while it arrives, so that they need no room. */
+/** Drops parts of a body while it arrives, to save memory. */
 export interface BodySieve {
-  /** What is kept of the next piece. */
+  /** Returns what remains of the next chunk. */
   push(piece: Buffer): readonly Buffer[];
-  /** What is kept beside, when the last piece was given. */
+  /** Returns retained data after the last chunk. */
   end(): readonly Buffer[];
 }

@@ -1,38 +1,34 @@
-/** An answer that goes on: server-sent events, for pages that change while they are looked at. */
+/** Server-sent events, for live page updates. */
 import { Answer } from './answer.js';
 
 export interface ServerSentEvent {
-  /** The browser's name of the event; absent: `message`. */
+  /** Event name; default `message`. */
   event?: string;
-  /** Text of any number of lines, or what is sent as JSON. */
+  /** Text of any number of lines, or a value sent as JSON. */
   data: string | object;
-  /** Comes back as `Last-Event-ID` when the browser connects again. */
+  /** Returned as `Last-Event-ID` when the browser reconnects. */
   id?: string;
 }
 
 export interface EventStreamOptions {
   /**
-   * Asked every `aliveEverySeconds`; once it answers false, the stream ends. The server itself asks as often whether
-   * the caller's session is still open and may still come here.
+   * Called every `aliveEverySeconds`; false ends the stream. The server also rechecks the caller's
+   * session and access.
    */
   alive?: () => Promise<boolean>;
   /** Default 15. */
   aliveEverySeconds?: number;
-  /**
-   * A comment line goes this often when nothing else does, so that nothing in between closes the connection. Default
-   * 15.
-   */
+  /** Interval of comment lines that keep an idle connection open. Default 15. */
   heartbeatSeconds?: number;
 }
 
 /**
- * Sent as `text/event-stream`, one event after the other, never compressed. It ends with the events, with the caller,
- * with `alive`, and at once when the service stops; the browser then connects again. One account, or one token, has a
- * bounded number of them at once: 429 beyond.
+ * Sends `text/event-stream`, uncompressed, until the events, the client, `alive` or the service end
+ * it; browsers reconnect. Too many streams per account or token: 429.
  */
 export class EventStreamAnswer extends Answer {
   constructor(
-    /** @param signal aborts when nobody listens any longer */
+    /** @param signal aborts when the client disconnects */
     readonly events: (signal: AbortSignal) => AsyncIterable<ServerSentEvent>,
     readonly options: EventStreamOptions = {},
   ) {

@@ -1,30 +1,30 @@
-/** A file as an answer: streamed, in parts where the caller asks for parts, never compressed (contract 40, files). */
+/** Streamed file responses with range support, uncompressed (contract 40, files). */
 import { Answer } from './answer.js';
 
 export interface AnsweredFile {
   /** Bytes. */
   size: number;
   /**
-   * Strong, in quotation marks: `"3f5a…"`. Other bytes have another one, so that parts of two files are never joined.
+   * Strong ETag with quotes: `"3f5a…"`. It changes with the bytes, so that ranges of different
+   * files are never combined.
    */
   etag: string;
   modifiedAt?: Date;
   /** `application/gzip` */
   contentType: string;
   /**
-   * The bytes from `start` up to, and without, `end`, in pieces of 256 KiB or more. Not called for HEAD, 304 and 416.
-   * What it throws before its first piece is answered like any error of a handler; later the connection is cut. It is
-   * closed (`return()`; a `Readable` is destroyed) when the caller goes away.
-   * @param room makes a buffer of 256 KiB for the next piece, one for each, used again when the piece was sent; a
-   * source with buffers of its own leaves it alone
+   * Reads the bytes from `start` to `end` (exclusive) in chunks of 256 KiB or more; not for HEAD,
+   * 304 and 416. Errors before the first chunk become responses, later ones cut the connection.
+   * Closed (`return()`, `destroy()`) on disconnect.
+   * @param room allocates a reusable 256 KiB buffer per chunk; optional to use
    */
   open(start: number, end: number, room: () => Uint8Array): AsyncIterable<Uint8Array>;
 }
 
 /**
- * The server decides between 200, 206, 304, 412 and 416 by the request's `Range`, `If-Range`, `If-Match`,
- * `If-None-Match`, `If-Modified-Since` and `If-Unmodified-Since`, and answers HEAD. One range is answered with 206;
- * several at once with the whole file, which RFC 9110 leaves to the server.
+ * Responds with 200, 206, 304, 412 or 416 by `Range`, `If-Range`, `If-Match`, `If-None-Match`,
+ * `If-Modified-Since` and `If-Unmodified-Since`, and to HEAD. Multiple ranges get the whole file
+ * (RFC 9110).
  */
 export class FileAnswer extends Answer {
   constructor(readonly file: AnsweredFile) {

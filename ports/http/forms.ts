@@ -1,38 +1,36 @@
 /**
- * What has come of the forms of a session, so that each is carried out once and what it made is shown once (contract
- * 80, conduct).
+ * Form results by session: each form runs once, and its result is shown once (contract 80,
+ * conduct).
  */
-/** The session that a form is of. */
 export interface SessionOf {
   session_id: string;
 }
 
-/** What carrying out a form came to. */
+/** Result of a form. */
 export interface CarriedOut<T> {
   answer: T;
-  /** The address that it was answered with; null when it has changed nothing and may be sent again. */
+  /** Redirect target; null: nothing changed and the form may be sent again. */
   location: string | null;
 }
 
 /**
- * Provided by the access plugin, for an hour and for every process. Absent: a form is carried out each time it is sent.
+ * Stores form results for an hour, shared by all processes; provided by the access plugin. Absent:
+ * repeated forms run again.
  */
 export interface FormMemory {
   /**
-   * Carries a form out, unless it was before. One that this process is carrying out is waited for.
-   * @param form the same text for the same form with the same content
-   * @param run a throw means that nothing was changed
-   * @returns what `run` gave, or where the form was answered the first time; null there: another process still works on
-   * it,
-   *   or has ended meanwhile
+   * Runs a form once; concurrent calls in this process wait.
+   * @param form identical for the same form and content
+   * @param run must throw only if nothing changed
+   * @returns its result, or the first run's redirect; null there: another process runs it, or ended
    */
   once<T>(
     session: SessionOf,
     form: string,
     run: () => Promise<CarriedOut<T>>,
   ): Promise<{ answer: T } | { sentBefore: string | null }>;
-  /** Keeps a text for one look, encrypted. @returns its id: 32 hexadecimal digits */
+  /** Stores an encrypted text for one read. @returns its id: 32 hexadecimal digits */
   keep(session: SessionOf, text: string): Promise<string>;
-  /** The text, and it is gone; null when it was looked at before, is an hour old, or is another session's. */
+  /** Returns and deletes the text; null when read before, an hour old, or of another session. */
   look(session: SessionOf, id: string): Promise<string | null>;
 }

@@ -1,11 +1,11 @@
-/** JSON that was made elsewhere, as a member of an answer. */
+/** Serialized JSON as a member of a response. */
 const decoder = new TextDecoder();
 
 export class JsonText {
-  /** @param json one value, as text or as UTF-8 */
+  /** @param json one value, as text or UTF-8 */
   constructor(readonly json: string | Uint8Array) {}
 
-  /** The value: whoever does not splice it gets the same. */
+  /** Parses the value, for serializers that do not splice it. */
   toJSON(): unknown {
     return JSON.parse(typeof this.json === 'string' ? this.json : decoder.decode(this.json));
   }

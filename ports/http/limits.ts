@@ -1,4 +1,4 @@
-/** What the web server refuses, and from where on (contract 00, limits). A rate of 0 is switched off. */
+/** Limits of the web server (contract 00, limits). A rate of 0 is unlimited. */
 export interface HttpLimits {
   json_bytes: number;
   inflated_bytes: number;

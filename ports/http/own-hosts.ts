@@ -1,11 +1,11 @@
-/** Names of hosts that show one shared page and nothing else of the service. */
+/** Custom hosts that serve one shared page only. */
 
 export interface OwnHosts {
   /**
-   * Asked for every request whose `Host` is a name other than that of `server.base_url`.
+   * Finds the page of a `Host` other than that of `server.base_url`, per request.
    * @param host lower case, without the port
-   * @returns the path of the page that the host shows at `/`, with the plugin's other pages below it that are shared or
-   *   `onOwnHosts`: `/status-page/shop`; null: the host is none of these
+   * @returns path served at `/`, with its plugin's shared or `onOwnHosts` pages below:
+   *   `/status-page/shop`; null: unknown host
    */
   find(host: string): string | null | Promise<string | null>;
 }

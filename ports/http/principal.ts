@@ -1,10 +1,9 @@
-/** Who asks, as the access plugin has made it of a credential. */
 import type { BasicPrincipal } from './basic.js';
 
 export type Role = 'admin' | 'member' | 'installer';
 export type TokenKind = 'master' | 'sub' | 'watchdog' | 'setup' | 'intake';
 
-/** Who asks. Made by the access plugin from the credential, checked by the adapter against the route's access. */
+/** Authenticated caller, created by the access plugin and checked against the route's access. */
 export type Principal =
   { kind: 'public' } | { kind: 'shared_key' } | BasicPrincipal | TokenPrincipal | SessionPrincipal;
 
@@ -14,15 +13,15 @@ export interface TokenPrincipal {
   name: string;
   token_kind: TokenKind;
   scopes: readonly string[];
-  /** The only project this token may touch; null: all. */
+  /** Only project; null: all. */
   project: string | null;
-  /** The only monitor source this token may report for (`wd_live_`). */
+  /** Only monitor source (`wd_live_`). */
   source: string | null;
-  /** The only agent's name that it may claim under (contract 20, leases); absent: any. */
+  /** Only agent name for claims (contract 20, leases); absent: any. */
   agent?: string;
-  /** Of a sub-token: the master token that made it, whose limits it shares (contract 00, limits). */
+  /** Of a sub-token: its master token, whose limits it shares (contract 00, limits). */
   parent_id: string | null;
-  /** Of a setup token: the account that logged in for it, as it is now. */
+  /** Of a setup token: the account that signed in, in its current state. */
   account?: { id: string; username: string; role: Role };
 }
 
@@ -32,15 +31,15 @@ export interface SessionPrincipal {
   account_id: string;
   username: string;
   role: Role;
-  /** The zone that the person reads and writes times in, IANA; absent: the service's (`app.timezone`). */
+  /** The user's IANA time zone; default `app.timezone`. */
   timezone?: string;
-  /** The person's clock; absent: 24. */
+  /** The user's clock format; default 24. */
   hours?: 12 | 24;
 }
 
 /**
- * The zone in which whoever asks reads and writes times: of forms, of days in filters.
- * @param own the service's (`app.timezone`)
+ * Returns the caller's time zone for displayed and entered times.
+ * @param own default (`app.timezone`)
  */
 export const zoneOf = (principal: Principal, own: string): string =>
   (principal.kind === 'session' ? principal.timezone : undefined) ?? own;

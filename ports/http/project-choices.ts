@@ -1,8 +1,8 @@
-/** The project that somebody has chosen in the bar: every list then shows this one alone (contract 80). */
+/** Project selection in the top bar, which filters every list (contract 80). */
 export interface ProjectChoices {
-  /** Of those that are not archived the first by slug. @param most at least 1 */
+  /** Lists the first unarchived projects by slug. @param most at least 1 */
   first(most: number): Promise<{ items: readonly ChoosableProject[]; more: boolean }>;
-  /** Null: there is none. */
+  /** Finds a project, or null. */
   find(slug: string): Promise<ChoosableProject | null>;
 }
 

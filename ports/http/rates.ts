@@ -1,13 +1,10 @@
-/**
- * Rate limits: in which bucket a call is counted. Who asks too often is answered 429 `rate_limited` (contract 00,
- * limits).
- */
+/** Rate limits; exceeding one returns 429 `rate_limited` (contract 00, limits). */
 
-/** Which bucket a call is counted in (contract 00, limits). `none` is for probes. */
+/** Bucket of a call (contract 00, limits). `none`: probes. */
 export type RateClass = 'api' | 'intake' | 'bulk' | 'public' | 'none';
 
 /**
- * Which bucket of an address counts an open question (contract 00, limits): what is asked of one says nothing of the
- * others. `rest` is keys, badges and whatever is not named.
+ * Bucket of an address for public calls (contract 00, limits), independent of each other. `rest`:
+ * keys, badges and all others.
  */
 export type OpenBucket = 'check' | 'validate' | 'store' | 'login' | 'rest';

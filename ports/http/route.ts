@@ -1,4 +1,3 @@
-/** A route as data: what it takes, who may call it, and the handler. */
 import type { ObjectSchema, Schema } from 'joi';
 import type { Access } from './access.js';
 import type { BodySieve } from './body-sieve.js';
@@ -13,14 +12,14 @@ export interface RouteSpec {
   method: HttpMethod | readonly HttpMethod[];
   /** `/api/bugtracker/v1/bugs/{id}` */
   path: string;
-  /** Further paths with the same meaning. */
+  /** Alternative paths. */
   aliases?: readonly string[];
   /**
-   * Its name in openapi.json, and so of the function in programs made from it: a verb with its object, `reportError`.
-   * One for each path with each method, in their order, where there are several. Absent: made of method and path.
+   * Operation name in openapi.json and clients: `reportError`. A list covers each path and method
+   * in order. Absent: derived from method and path.
    */
   operationId?: string | readonly string[];
-  /** Its group in openapi.json. Absent: the first word of its path behind `/api/`. */
+  /** Tag in openapi.json. Absent: first path segment after `/api/`. */
   tag?: string;
   summary: string;
   description?: string;
@@ -28,102 +27,114 @@ export interface RouteSpec {
   input?: {
     params?: ObjectSchema;
     query?: ObjectSchema;
-    /** Validated body; unknown fields are dropped (contract 00, envelope). */
+    /** Body schema; unknown fields are dropped (contract 00, envelope). */
     body?: Schema;
-    /** The body is streamed to the handler and never held; instead of `body`. POST, PUT and PATCH. */
+    /** Streams the body to the handler instead of `body`. POST, PUT and PATCH. */
     stream?: StreamedInput;
     /**
-     * The body is what a machine reports, and no report may be lost: a text with a live token is 422 in every other
-     * body, and none is refused in this one. The intake of errors takes secrets out (contract 21, truncation and
-     * scrubbing).
+     * Machine reports, which must not be lost: live tokens are not rejected with 422. The error
+     * intake scrubs them (contract 21, truncation and scrubbing).
      */
     report?: boolean;
-    /** A body is optional: none is `{}`. */
+    /** A missing body counts as `{}`. */
     optionalBody?: boolean;
-    /** Media type of the body, or several, where it is not JSON; for the description. */
+    /** Media types of a body other than JSON, for OpenAPI. */
     mediaType?: string | readonly string[];
-    /** Request headers that the handler reads, each with what it means; for the description. */
+    /** Request headers with descriptions, for OpenAPI. */
     headers?: Readonly<Record<string, string>>;
   };
-  /**
-   * Shape of the data fields (the envelope is added in the description); used by OpenAPI and by tests. Where the shape
-   * depends on the status: status → shape.
-   */
+  /** Schema of the data fields without envelope, for OpenAPI and tests; or status → schema. */
   output?: Schema | Readonly<Record<number, Schema>>;
-  /** Success statuses of one shape, for the description. Default 200. */
+  /** Success statuses with this schema, for OpenAPI. Default 200. */
   status?: number | readonly number[];
-  /** Error codes that are this route's own: those of credential, limits, input and faults go without saying. */
+  /** Route-specific error codes; those of credential, limits, input and faults are implied. */
   errors?: readonly string[];
   /**
-   * Whether an unknown query parameter is 400 (contract 00, amendments). Default: true for every method but GET and
-   * HEAD, unless the route is `plain`. Where it is false, unknown parameters are ignored, and reads name them in
-   * `warnings` of the answer.
+   * Rejects unknown query parameters with 400 (contract 00, amendments). Default: true, except for
+   * GET, HEAD and `plain` routes. Otherwise they are ignored, and reads list them in `warnings`.
    */
   strictQuery?: boolean;
-  /** Answers without the envelope, errors included (license endpoints; contract 00, envelope). */
+  /** No envelope, errors included (license endpoints; contract 00, envelope). */
   bare?: boolean;
-  /** Successful answers go without the envelope, errors with it: for clients that expect another service's answer. */
+  /** No envelope except for errors, for clients that expect another service's format. */
   plain?: boolean;
-  /** Not in openapi.json. */
+  /** Hidden from openapi.json. */
   hidden?: boolean;
-  /** Whether this reading call may wait for something to happen: then it takes no turn among the others that read. */
+  /** Returns whether this read may wait for an event; it then bypasses the queue of reads. */
   waits?: (request: HttpRequest) => boolean;
-  /** A host that shows a page of this plugin (`OwnHosts`) serves this route too. */
+  /** Also served on the plugin's custom hosts (`CustomHosts`). */
   onOwnHosts?: boolean;
-  /** Offered to agents. */
+  /** Tools for agents. */
   tool?: ToolSpec | readonly ToolSpec[];
   limits?: {
     rate?: RateClass;
-    /** Of a call that is counted as `public`. Absent: `rest`, and `store` where HTTP Basic guards. */
+    /** Bucket of `public` calls. Default: `rest`, or `store` with HTTP Basic. */
     bucket?: OpenBucket;
     /**
-     * Whose verified key or password stands behind an answer; null: nobody’s. Such an answer is given where the bucket
-     * of its address is used up too, which may be the work of others; it has a bucket of its own.
+     * Returns the verified key or password behind a response, or null. Such responses have a
+     * separate bucket, so that others cannot exhaust it through a shared address.
      */
     proves?: (request: HttpRequest, answer: object) => string | null;
-    /** How many units this call counts (elements of an array intake). Called with the parsed body. */
+    /** Returns the units of this call (elements of an array intake). Receives the parsed body. */
     cost?: (body: unknown) => number;
     /**
-     * How many units this call counts by category, each in a bucket of its own for every credential; categories that
-     * are missing cost nothing. A category that is used up stands in `limited` of the request, for the handler to leave
-     * it out; the call is refused when all are. Called with the parsed body, in place of `cost`.
+     * Returns units by category from the parsed body, replacing `cost`; each category has a bucket
+     * per credential. Exhausted ones appear in `limited` for the handler to skip; the call is
+     * rejected when all are.
      */
     categories?: (body: unknown) => ReadonlyMap<string, number>;
-    /** Further headers of a 429 for categories that are used up. @param limited seconds until they are taken again */
+    /**
+     * Returns extra headers of a 429 for exhausted categories.
+     * @param limited seconds until they reset
+     */
     limited?: (limited: ReadonlyMap<string, number>) => Record<string, string>;
-    /** Leaves parts out of a body that is larger than its limit, while it arrives. @param most bytes that are kept */
+    /**
+     * Creates a filter that drops parts of an oversized body while it arrives.
+     * @param most maximum bytes to keep
+     */
     sieve?: (most: number) => BodySieve;
-    /** Body size in bytes on the wire; default `limits.json_bytes`. */
+    /** Maximum body bytes on the wire; default `limits.json_bytes`. */
     bytes?: number;
     /**
-     * Bytes at the beginning of a raw body that the handler gets, inflated; the body may be of any size and in any
-     * state. What follows is read and dropped, up to 64 MiB. In place of `bytes` and `inflate`.
+     * Passes only the first inflated bytes of a raw body, which may have any size and content; the
+     * rest is discarded, up to 64 MiB. Replaces `bytes` and `inflate`.
      */
     keptBytes?: number;
-    /** Accept gzip, deflate, br and (on Node 22.15 or later) zstd bodies, inflated up to `limits.inflated_bytes`. */
+    /**
+     * Accepts gzip, deflate, br and (on Node 22.15 or later) zstd, inflated up to
+     * `limits.inflated_bytes`.
+     */
     inflate?: boolean;
-    /** Parse JSON whatever the content type says (Sentry SDKs), or hand over the raw bytes as a Buffer. */
+    /** Parses JSON of any content type (Sentry SDKs), or passes the raw bytes as a Buffer. */
     payload?: 'json' | 'json-any-type' | 'raw';
-    /** What raw bytes say, read once: `cost` and the handler get it in their place. */
+    /** Parses raw bytes once; `cost` and the handler receive the result. */
     read?: (bytes: Buffer) => unknown;
     /**
-     * Refused with 507 while less is free than `health.min_free_bytes`: an intake, whose writes can wait at the sender.
+     * Responds 507 while less than `health.min_free_bytes` is free; for intakes whose senders can
+     * retry.
      */
     space?: boolean;
-    /** Further headers of a 429, for clients that do not go by `Retry-After`. @param seconds what it says */
+    /**
+     * Returns extra headers of a 429, for clients that ignore `Retry-After`.
+     * @param seconds value of `Retry-After`
+     */
     refused?: (seconds: number) => Record<string, string>;
   };
-  /** Answer CORS pre-flights and `Access-Control-Allow-Origin: *` (intake paths only). */
+  /** Handles CORS preflights and sends `Access-Control-Allow-Origin: *` (intake paths only). */
   cors?: boolean;
   /**
-   * Take the credential from here instead of `Authorization` (Sentry: `X-Sentry-Auth`, `?sentry_key=`). Asked with the
-   * body null first; when that gives none, once more with the first 16 KiB of the body, inflated, as a Buffer.
+   * Reads the credential from elsewhere than `Authorization` (Sentry: `X-Sentry-Auth`,
+   * `?sentry_key=`). Called with a null body, then if needed with its first 16 KiB, inflated, as a
+   * Buffer.
    */
   credential?: (request: Pick<HttpRequest, 'headers' | 'query' | 'body'>) => string | null;
-  /** Where `credential` looks, for the description. */
+  /** Locations of `credential`, for OpenAPI. */
   credentialIn?: readonly { in: 'header' | 'query'; name: string }[];
-  /** A call was answered with an error, here or before it came here: for the plugin's own numbers. */
+  /** Called with the code of each error response, for the plugin's metrics. */
   onRefused?: (code: string) => void;
-  /** @returns an object for 200, or an `Answer`: a `Reply`, a `FileAnswer`, an `EventStreamAnswer`, a `Redirect` */
+  /**
+   * @returns an object for 200, or an `Answer`: `Reply`, `FileAnswer`, `EventStreamAnswer`,
+   *   `Redirect`
+   */
   handle(request: HttpRequest): Promise<object> | object;
 }

@@ -1,13 +1,10 @@
-/**
- * The bytes of a long answer that many requests are given: one after the other, and none of them copied for one
- * request. What holds them may give the same parts to any number of answers, so nobody changes them.
- */
+/** Bytes of a large response shared by many requests without copies; they must not be modified. */
 export class SharedBytes {
   readonly length: number;
 
   /**
-   * @param held what an answer keeps alive while its reader takes it: `nothing` (default) where these bytes are kept
-   * anyway, `whole` where the answer may be the last that has them
+   * @param held retained while sent: `nothing` (default) for bytes cached elsewhere, `whole` if the
+   *   response may hold the last reference
    */
   constructor(
     readonly parts: readonly Uint8Array[],

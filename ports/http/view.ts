@@ -1,22 +1,21 @@
-/** What a page answers with: a view in its layout, or the way to another page. */
 import { Answer, type Cookie } from './answer.js';
 
-/** What was refused of the form that a page shows again. */
+/** Rejection details of a redisplayed form. */
 export interface FormRefusal {
   code: string;
   message: string;
-  /** Control → text. */
+  /** Control → message. */
   fields: Record<string, string>;
 }
 
 export class View extends Answer {
   status = 200;
-  /** Told to scripts that ask for JSON, in place of the page. */
+  /** Sent instead of the page to scripts that request JSON. */
   refusal: FormRefusal | null = null;
   holdsSecret = false;
   isDocument = false;
   onceThen: { label: string; href: string } | null = null;
-  /** @param template file name in the plugin's `views/`, without `.hbs`. */
+  /** @param template file name in the plugin's `views/`, without `.hbs` */
   constructor(
     readonly template: string,
     readonly context: Record<string, unknown> = {},
@@ -27,29 +26,28 @@ export class View extends Answer {
     this.status = status;
     return this;
   }
-  /** The page of a form that was refused. */
+  /** Marks the view as a rejected form. */
   withRefusal(status: number, refusal: FormRefusal): this {
     this.refusal = refusal;
     return this.withStatus(status);
   }
-  /** The view is a whole document: no layout stands around it. */
+  /** Renders the view as a complete document, without layout. */
   withoutLayout(): this {
     this.isDocument = true;
     return this;
   }
   /**
-   * The page shows a secret that it will show again. It is sent uncompressed: beside text that somebody else can
-   * choose, its compressed length would give the secret away. Form tokens need nothing of this: they are masked anew in
-   * every answer.
+   * Disables compression for a page with a reusable secret: next to attacker-chosen text, the
+   * compressed size would leak it. Form tokens are masked per response and do not need this.
    */
   withSecret(): this {
     this.holdsSecret = true;
     return this;
   }
   /**
-   * The answer of a form that shows a secret for the only time: the form is answered with a redirect to a page that
-   * shows this view for one look, and says afterwards that it was shown. The context must be JSON.
-   * @param back the page to go on with
+   * Shows a form's secret once: responds with a redirect to a page that renders this view once and
+   * afterwards states that it was shown. The context must be JSON.
+   * @param back link to continue
    */
   shownOnce(back: { label: string; href: string }): this {
     this.onceThen = back;
@@ -60,20 +58,20 @@ export class View extends Answer {
 export interface Flash {
   tone: 'success' | 'warning' | 'danger' | 'info';
   message: string;
-  /** A button beside it, which posts to this path: the way back. */
+  /** Button that posts to this path, for undo. */
   action?: { label: string; post: string };
 }
 
-/** 303. The flash is shown once on the next page (`role="status"`). */
+/** Redirect with 303. The flash appears once on the next page (`role="status"`). */
 export class Redirect {
   cookies: Cookie[] = [];
-  /** Somebody else than the service named the place: it leads to `/` unless GET serves a page there. */
+  /** The location is external input: it falls back to `/` unless GET serves a page there. */
   named = false;
   constructor(
     readonly location: string,
     readonly flash?: Flash,
   ) {}
-  /** To a place that came with the request. */
+  /** Redirects to a location from the request. */
   static named(location: string, flash?: Flash): Redirect {
     return Object.assign(new Redirect(location, flash), { named: true });
   }

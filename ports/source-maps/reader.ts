@@ -1,105 +1,99 @@
 /**
- * Reads the source maps that builds upload, and the bundles in which they come (contract 21, Beyond the specification:
- * what JavaScript and releases need). Whoever uploads chooses every byte, so an implementation works off the event
- * loop, in bounded memory and time, and what is wrong with one owner's files costs that owner alone.
+ * Reads uploaded source maps and bundles (contract 21, Beyond the specification: what JavaScript
+ * and releases need). Bytes are untrusted: work off the event loop in bounded memory and time, and
+ * let faults affect only their owner.
  */
 
-/** A file's place within what was uploaded. */
+/** Location of a file within an upload. */
 export interface PackedFile {
-  /** Where its bytes begin. */
+  /** Byte offset. */
   offset: number;
-  /** Bytes to read from there: the file, with the header that an archive puts before it. */
+  /** Bytes to read, including the archive's file header. */
   length: number;
-  /** Size of the file as it is packed, and unpacked, in bytes, as the archive says. */
+  /** Packed and unpacked bytes, as the archive states. */
   packed: number;
   size: number;
   /** `plain`: the upload is the file. */
   form: 'plain' | 'stored' | 'deflated';
 }
 
-/** A script or a source map of a bundle. */
 export interface BundledFile extends PackedFile {
   kind: 'script' | 'map';
-  /** As the bundle states it: `~/assets/index.js`. */
+  /** As stated in the bundle: `~/assets/index.js`. */
   url: string;
   /** Lower case, with dashes. */
   debugId: string | null;
-  /** Of a script: where its map lies, relative to its own address. */
+  /** Of a script: URL of its map, relative to its own. */
   mapUrl: string | null;
 }
 
-/** What was uploaded, readable in parts. */
+/** Random access to an upload. */
 export interface UploadedBytes {
   size: number;
-  /** The bytes from `start` up to, and without, `end`. */
+  /** Reads the bytes from `start` to `end` (exclusive). */
   read(start: number, end: number): Promise<Uint8Array>;
 }
 
-/** A packed file within an upload. */
 export interface PackedUpload {
   file: PackedFile;
   bytes: UploadedBytes;
 }
 
-/** Bytes that hold one packed file. */
 export interface PackedBytes {
   file: PackedFile;
   bytes: Uint8Array;
 }
 
-/** A place in a script: both count from 1, as engines do. */
+/** Position in a script; line and column start at 1, as in engines. */
 export interface ScriptPosition {
   line: number;
   column: number;
 }
 
-/** The same place in the source that was written. */
+/** Position in the original source. */
 export interface SourcePosition {
   /** `src/cart.ts`: without scheme, host and leading dots. */
   file: string;
   line: number;
   column: number;
-  /** Null where the function has no name, or none that is known: a minified one would be another in each build. */
+  /** Null for functions without a stable name; minified names change per build. */
   function: string | null;
-  /** The line itself, and up to five on each side; null where the map has no source. */
+  /** The line with up to five on each side; null: the map has no source. */
   source: { before: string[]; line: string; after: string[] } | null;
 }
 
 export interface MapQuestion {
-  /** Whose map it is: owners take turns, and each has a share of the time. */
+  /** Owner of the map; owners share time fairly. */
   owner: string;
-  /** Names the map; what has been read is remembered by it for a while. */
+  /** Cache key of the map. */
   id: string;
   positions: readonly ScriptPosition[];
-  /** Asked where the map is not at hand. The script gives the names of functions. */
+  /** Loads an uncached map; the script provides function names. */
   load(): Promise<{ map: PackedUpload; script: PackedUpload | null }>;
 }
 
 export interface SourceMaps {
   /**
-   * The scripts and maps of an artifact bundle.
-   * @throws MapRefused, and what `bundle.read` throws
+   * Lists the scripts and maps of an artifact bundle.
+   * @throws SourceMapRejected, and errors of `bundle.read`
    */
   unpack(owner: string, bundle: UploadedBytes): Promise<BundledFile[]>;
   /**
-   * One answer for each position, in their order; null where the map knows nothing of it.
-   * @throws MapRefused, and what `load` throws
+   * Resolves positions, one result each in order; null when unmapped.
+   * @throws SourceMapRejected, and errors of `load`
    */
   locate(question: MapQuestion): Promise<(SourcePosition | null)[]>;
-  /** Ends what works off the event loop. */
+  /** Stops the background workers. */
   close(): Promise<void>;
 }
 
-/** What was uploaded cannot be used, or not now. */
+/** An upload cannot be used, permanently or temporarily. */
 export class MapRefused extends Error {
   override name = 'MapRefused';
   constructor(
-    /** A clause about the upload: `has more than 10000 files`. */
+    /** Predicate about the upload: `has more than 10000 files`. */
     readonly why: string,
-    /**
-     * Only what is in the bytes themselves lasts. False: the owner's share of time is used up, or the machine had none;
-     * the same question may be answered later.
-     */
+    /** The fault is in the bytes. False: out of time or resources; retry later. */
     readonly lasting = true,
   ) {
     super(why);

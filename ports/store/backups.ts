@@ -1,4 +1,4 @@
-/** Copies of the embedded store that the service makes by itself (contract 95, command line). */
+/** Automatic backups of the embedded store (contract 95, command line). */
 export interface BackupNote {
   path: string;
   /** RFC 3339, UTC. */
@@ -8,18 +8,21 @@ export interface BackupNote {
 }
 
 export interface Backups {
-  /** Where they lie; null: the store is no embedded one, and its own tools back it up. */
+  /** Folder of the backups; null: no embedded store, use its own tools. */
   readonly folder: string | null;
-  /** The newest whole one that lies there; null: none. One whose time is still to come does not count. */
+  /** Finds the newest complete backup, or null. Backups with future timestamps are ignored. */
   newest(): Promise<BackupNote | null>;
   /**
-   * Makes one beside the running service, in a process of its own, and removes the oldest beyond those to keep.
-   * @param beforeMigration such a copy is without packages, and counts for itself. It is made once per version: until
-   *   `noteMigrated`, the copy that exists is returned
+   * Creates a backup in a separate process and removes the oldest beyond the limit.
+   * @param beforeMigration without packages, counted separately, once per version: returns the
+   *   existing one until `recordMigration`
    * @throws Error, one sentence
    */
   make(options?: { beforeMigration?: boolean; signal?: AbortSignal }): Promise<BackupNote>;
-  /** Notes that this version has migrated the store. The copy of before is removed a day later at the earliest. */
+  /**
+   * Records that this version migrated the store. The backup made before is kept for at least a
+   * day.
+   */
   noteMigrated(): Promise<void>;
 }
 

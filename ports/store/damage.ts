@@ -1,19 +1,17 @@
-/** What a damaged store says. */
-
-/** Where a store is damaged. `id` null: a document that cannot be told. `collection` null: the store as a whole. */
+/** Damaged location. Null `id`: unknown document; null `collection`: the whole store. */
 export interface DamagedPlace {
   collection: string | null;
   id: string | null;
 }
 
-/** Damage that a read or a write has met. */
+/** Damage encountered by a read or write. */
 export interface MetDamage {
   place: DamagedPlace;
-  /** The last time. RFC 3339. */
+  /** Last occurrence, RFC 3339. */
   at: string;
 }
 
-/** What is stored cannot be read. The HTTP adapter answers 500; calls that meet no damage are served. */
+/** Stored data is unreadable. HTTP 500; unaffected calls succeed. */
 export class StoreDamaged extends Error {
   override name = 'StoreDamaged';
   constructor(

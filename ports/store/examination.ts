@@ -1,10 +1,10 @@
-/** What reading all that is stored has found. */
+/** Result of reading all stored data. */
 export interface Examined {
   ok: boolean;
-  /** How many documents could be read. */
+  /** Readable documents. */
   documents: number;
-  /** What cannot be read: a sentence each, at most twenty. */
+  /** Unreadable data, at most twenty sentences. */
   damage: readonly string[];
-  /** How many more there are. */
+  /** Number of further faults. */
   more: number;
 }

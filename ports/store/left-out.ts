@@ -1,15 +1,15 @@
 /**
- * Lists without what is damaged, which `warnings` of their answers name (contract 00, envelope): everything else is
- * served, and nobody takes a shorter list for a whole one. For what is shown alone: whoever writes by what was found
- * asks the collection itself, whose page fails.
+ * Lists that skip damaged documents and report them in `warnings` (contract 00, envelope), so that
+ * the rest stays available. For display only: code that writes based on a list must use the
+ * collection, whose page fails.
  */
 import type { Collection, Doc, Find, Page } from '../store.js';
 import type { StoreDamaged } from './damage.js';
 
-/** Named one by one; the others are counted. */
+/** Documents listed individually; the rest is counted. */
 const MAX_NAMED_DOCUMENTS = 20;
 
-/** Into an answer as it is: absent where nothing is left out. */
+/** Members to spread into a response; empty when nothing was skipped. */
 export interface Warned {
   warnings?: string[];
 }
@@ -19,12 +19,12 @@ export type ReadablePage<T> = Page<T> & Warned;
 export class LeftOutDocuments {
   readonly #places = new Set<string>();
 
-  /** For `Find.damaged`. */
+  /** Records a damaged document; use as `FindQuery.damaged`. */
   readonly tell = ({ place: { collection, id } }: StoreDamaged): void => {
     this.#places.add(`${id === null ? 'a document' : `the document "${id}"`} of ${collection ?? 'the store'}`);
   };
 
-  /** A sentence each. */
+  /** One sentence per document. */
   get warned(): Warned {
     if (this.#places.size === 0) return {};
     const places = [...this.#places];
@@ -37,16 +37,16 @@ export class LeftOutDocuments {
   }
 }
 
-/** For who may see a part of what is listed alone: the names may be of another's. */
+/** Replaces document names for callers with limited access. */
 export const unnamed = ({ warnings }: Warned): Warned =>
   warnings === undefined ? {} : { warnings: ['documents that are damaged are left out: ask an administrator'] };
 
-/** As `find`, without what is damaged. */
+/** Finds documents and skips damaged ones. */
 export async function findReadable<T extends Doc>(rows: Collection<T>, query: Find): Promise<ReadablePage<T>> {
   const left = new LeftOutDocuments();
   const page = await rows.find({ ...query, damaged: left.tell });
   return { ...page, ...left.warned };
 }
 
-/** What of a page an answer repeats. */
+/** Returns the warnings of a page for the response. */
 export const warned = ({ warnings }: Warned): Warned => (warnings === undefined ? {} : { warnings });

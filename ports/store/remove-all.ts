@@ -1,9 +1,11 @@
-/** Removes much in steps, so that a write of others waits for few removals. */
 import type { Collection, Doc, Filter } from '../store.js';
 
 const MAX_REMOVED_PER_BATCH = 500;
 
-/** All that fits, or as much as there is time for. Answers how many. */
+/**
+ * Removes matches in small batches, sparing other writes, until done or aborted. Returns their
+ * number.
+ */
 export async function removeAll<T extends Doc>(
   rows: Pick<Collection<T>, 'remove'>,
   filter: Filter,

@@ -1,14 +1,14 @@
-/** Tells of each damaged document once, for work that goes on without it (`Find.damaged`). */
+/** Logs each damaged document once, for work that continues without it (`FindQuery.damaged`). */
 import type { Logger } from '../logger.js';
 import type { StoreDamaged } from './damage.js';
 
-/** Documents that are remembered; beyond that one may be told again. */
+/** Remembered documents; beyond that a document may be logged again. */
 const MAX_REPORTED_PLACES = 1_000;
 
 export class ToldDamage {
   readonly #told = new Set<string>();
 
-  /** @param what is left out, for the log's line */
+  /** @param what name of the skipped data, for the log */
   constructor(
     private readonly log: Pick<Logger, 'error'>,
     private readonly what: string,

@@ -1,8 +1,8 @@
 /**
- * The compressed forms of executables, beside them, as many at once as there are cores, piece by piece; says on stderr
- * how far each is. Its own process: UV_THREADPOOL_SIZE, which bounds what is compressed at once, holds from a start on.
+ * Writes compressed forms of executables next to them, in parallel on all cores, and reports
+ * progress on stderr. A separate process, because UV_THREADPOOL_SIZE only applies at its start.
  *
- *   node scripts/agent/compress.mjs EXECUTABLE…
+ * node scripts/agent/compress.mjs EXECUTABLE…
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { rename, stat } from 'node:fs/promises';
@@ -12,7 +12,6 @@ import { pipeline } from 'node:stream/promises';
 import { constants, createBrotliCompress, createGzip } from 'node:zlib';
 
 const PIECE = 1024 * 1024;
-/** A line for each so many per cent. */
 const STEP = 10;
 
 const brotli = (size) =>
@@ -23,13 +22,11 @@ const brotli = (size) =>
       [constants.BROTLI_PARAM_SIZE_HINT]: size,
     },
   });
-/** What takes longest is first. */
 const FORMS = [
   { form: 'brotli', ending: '.br', through: brotli },
   { form: 'gzip', ending: '.gz', through: () => createGzip({ level: 9 }) },
 ];
 
-/** Hands on what it gets, and says how much of it that was. */
 async function* told(pieces, size, label) {
   let done = 0;
   let said = 0;
@@ -42,7 +39,7 @@ async function* told(pieces, size, label) {
   }
 }
 
-/** By a rename, so that a build that is cut off leaves no half file. */
+/** Written by a rename, so that an interrupted build leaves no partial file. */
 async function compress(path, { form, ending, through }) {
   const { size } = await stat(path);
   const label = `${basename(path, '.exe').replace('update-agent-', '')}: ${form}`;

@@ -1,8 +1,8 @@
 /**
- * Puts a blob into an executable. Its own process: postject takes hundreds of megabytes for that and gives none of it
- * back.
+ * Injects a blob into an executable. A separate process, because postject never releases the
+ * hundreds of megabytes that it uses.
  *
- *   node scripts/agent/inject.mjs EXECUTABLE BLOB FUSE
+ * node scripts/agent/inject.mjs EXECUTABLE BLOB FUSE
  */
 import { readFile } from 'node:fs/promises';
 import { inject } from 'postject';

@@ -1,7 +1,8 @@
 /**
- * Node's binary as the agent's code is put into it. Its own process: it holds the whole file, more than once.
+ * Prepares Node's binary for the agent's code. A separate process, because it holds the file more
+ * than once.
  *
- *   node scripts/agent/prepare.mjs RUNTIME SOURCE TARGET
+ * node scripts/agent/prepare.mjs RUNTIME SOURCE TARGET
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { withoutSignature, withoutSymbols } from './slim.mjs';

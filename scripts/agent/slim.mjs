@@ -1,6 +1,6 @@
 /**
- * Takes out of Node's own binaries what the agent has no use for, without a tool of the platform: symbols of ELF files,
- * and the signature of a PE file, which would be a broken one after our code is added.
+ * Removes unneeded parts of Node's binaries without platform tools: symbols of ELF files, and the
+ * signature of a PE file, which our code would invalidate.
  */
 
 const SHT_SYMTAB = 2;
@@ -8,8 +8,8 @@ const HEADER = 64;
 const SECTION = 64;
 
 /**
- * A 64-bit little-endian ELF file without its symbol table. It is the last thing before the section headers in what the
- * linker writes; where it is not, the file stays as it is.
+ * Removes the symbol table of a 64-bit little-endian ELF file. Other layouts than the linker's,
+ * where it is last before the section headers, stay unchanged.
  * @param {Buffer} file
  * @returns {Buffer}
  */
@@ -35,7 +35,7 @@ export function withoutSymbols(file) {
   const own = sections[names];
   if (!symbols || !text || !own || symbols.index !== count - 3 || text.index === names) return file;
   const kept = sections.filter(({ index }) => index !== symbols.index && index !== text.index);
-  // What is loaded, and every other section, lies before the symbols.
+  // Loaded data and every other section must lie before the symbols.
   if (kept.some((one) => one !== own && one.type !== 8 && one.offset + one.size > symbols.offset)) return file;
   const body = file.subarray(0, symbols.offset);
   const labels = file.subarray(own.offset, own.offset + own.size);
@@ -55,7 +55,7 @@ export function withoutSymbols(file) {
 }
 
 /**
- * A 64-bit PE file without its Authenticode signature, which lies at its end.
+ * Removes the Authenticode signature at the end of a 64-bit PE file.
  * @param {Buffer} file
  * @returns {Buffer}
  */

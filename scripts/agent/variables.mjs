@@ -1,11 +1,11 @@
 /**
- * Takes from Node's own binaries the names of the variables that it and OpenSSL read before a program's first line runs
- * (contract 90, whom it believes): a planted NODE_COMPILE_CACHE would be run, OPENSSL_CONF loads libraries,
- * NODE_V8_COVERAGE writes files. No variable has an empty name, so the first byte of each name becomes the end of it.
- * Rejected: starting anew with a clean environment (too late, they were read), a snapshot (it holds for one platform).
+ * Disables environment variables that Node and OpenSSL read before a program's first line runs
+ * (contract 90, whom it believes). A planted NODE_COMPILE_CACHE would be executed, OPENSSL_CONF
+ * loads libraries, NODE_V8_COVERAGE writes files. The first byte of each name is replaced by NUL,
+ * because no variable has an empty name.
  */
 
-/** Each has to be there: a Node that reads its variables otherwise must not go unnoticed. */
+/** Each must exist in the binary, so that a changed Node does not go unnoticed. */
 const WANTED = ['NODE_COMPILE_CACHE', 'NODE_EXTRA_CA_CERTS', 'NODE_ICU_DATA', 'NODE_OPTIONS', 'NODE_V8_COVERAGE'];
 const NAMES = [
   ...WANTED,
@@ -36,9 +36,10 @@ export function withoutVariables(file) {
     const text = Buffer.from(`${name}\0`, 'latin1');
     let found = 0;
     for (let at = deaf.indexOf(text); at !== -1; at = deaf.indexOf(text, at + 1)) {
-      // A string of the JavaScript inside the snapshot follows its length; its bytes belong to a hash.
+      // Strings of JavaScript in the snapshot follow their length; their bytes are hashed.
       if (deaf.readUInt32LE(at - 4) === name.length) continue;
-      // The end of a longer name. That of a sentence is one: linkers keep equal ends once.
+      // The end of a longer name. After a sentence it may be a name, because linkers merge equal
+      // ends.
       if (/\w/.test(String.fromCharCode(deaf[at - 1]))) continue;
       deaf[at] = 0;
       found++;

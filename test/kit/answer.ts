@@ -1,24 +1,27 @@
-/** What a request in a test came back with. */
+/** The response to a test request. */
 
 export class TestAnswer<T = Record<string, unknown>> {
   constructor(
     readonly status: number,
     readonly headers: Readonly<Record<string, string | string[] | undefined>>,
-    /** As it came: HTML of a page, JSON of a route. */
+    /** The raw body: HTML of a page, JSON of a route. */
     readonly text: string,
   ) {}
 
-  /** The parsed JSON. @throws SyntaxError when it is none */
+  /**
+   * The parsed JSON.
+   * @throws SyntaxError when the body is not JSON
+   */
   get body(): T {
     return JSON.parse(this.text) as T;
   }
 
-  /** Code of a refusal, undefined for a success. */
+  /** Error code; undefined for a success. */
   get code(): string | undefined {
     return this.#error?.code;
   }
 
-  /** Field → fault of a refusal. */
+  /** Validation errors by field. */
   get fields(): Readonly<Record<string, string>> | undefined {
     return this.#error?.fields;
   }
@@ -27,7 +30,7 @@ export class TestAnswer<T = Record<string, unknown>> {
     return (this.body as { error?: { code?: string; fields?: Record<string, string> } }).error;
   }
 
-  /** Where a redirect leads. */
+  /** Target of a redirect. */
   get location(): string | undefined {
     const { location } = this.headers;
     return Array.isArray(location) ? location[0] : location;

@@ -33,9 +33,12 @@ export interface BootOptions {
   /** Sections of the configuration, by plugin. */
   config?: Readonly<Record<string, unknown>>;
   app?: Partial<AppSettings>;
-  /** Default: an empty one in memory. `embedded`: the embedded engine in a temporary folder, which `stop` removes. */
+  /**
+   * Default: an empty memory store. `embedded`: the embedded engine in a temporary folder, which
+   * `stop` removes.
+   */
   store?: DocumentStore | 'embedded';
-  /** Answers requests that plugins send; default: nobody answers. */
+  /** Answers requests that plugins send; by default they fail. */
   outbound?: Outbound['request'];
 }
 
@@ -54,7 +57,7 @@ function openStore(given: BootOptions['store'], folder: string | null): Document
   return given === undefined || given === 'embedded' ? new MemoryStore() : given;
 }
 
-/** No rate is limited; sizes are the defaults. */
+/** No rate limits; sizes are the defaults. */
 const LIMITS: HttpLimits = {
   json_bytes: 1_048_576,
   inflated_bytes: 8_388_608,
@@ -67,9 +70,10 @@ const LIMITS: HttpLimits = {
 };
 
 /**
- * Starts the plugins, in the order that their manifests ask for. A plugin is given as its object, or as `plugins` of
- * the configuration names it (a path from the working directory, a `file:` URL, a package).
- * @throws Error with the name and the reason of every plugin that the service would refuse, or mark as failed
+ * Starts the plugins in the order of their dependencies. A plugin is given as an object, or as in
+ * `plugins` of the configuration (a path from the working directory, a `file:` URL, a package).
+ * @throws Error with the name and reason of every plugin that the service would reject or mark as
+ *   failed
  */
 export async function boot(plugins: readonly (Plugin | string)[], options: BootOptions = {}): Promise<TestService> {
   const service = new TestService(plugins, options);
@@ -81,15 +85,14 @@ export class TestService {
   readonly clock: ManualClock;
   readonly log: RecordingLog;
   readonly store: DocumentStore;
-  /** Every event that was emitted, oldest first. */
+  /** All emitted events, oldest first. */
   readonly emitted: DomainEvent[] = [];
   readonly #kernel: Kernel;
   readonly #http: HapiServer;
   readonly #jobs: FakeJobs;
-  /** Of the embedded store. */
   readonly #folder: string | null;
 
-  /** Not started yet: `boot` makes and starts one. */
+  /** Creates a service without starting it; use `boot`. */
   constructor(plugins: readonly (Plugin | string)[], options: BootOptions) {
     const own = fakes();
     const { clock, ids, log, jobs } = own;
@@ -140,8 +143,8 @@ export class TestService {
   }
 
   /**
-   * One request, without a socket.
-   * @throws Error when a success is not what the route declares as its `output`
+   * Sends a request without a socket.
+   * @throws Error when a successful response does not match the route's `output`
    */
   async request<T = Record<string, unknown>>(method: HttpMethod, url: string, ask: Ask = {}): Promise<TestAnswer<T>> {
     const { as = 'public', body, form } = ask;
@@ -164,14 +167,14 @@ export class TestService {
     return answer;
   }
 
-  /** The panels of every plugin, as HTML of the page that shows them. */
+  /** Returns the panels of every plugin, as HTML of the page that shows them. */
   async panels(as: 'admin' | 'member' = 'admin'): Promise<string> {
     return (await this.request('GET', PANELS, { as })).text;
   }
 
   /**
-   * An event of another plugin, to everyone who listens. Answers false when a durable listener did not take it; what a
-   * listener threw is in `log`.
+   * Emits an event of another plugin to all listeners. Returns false if a durable listener failed;
+   * errors of listeners are in `log`.
    */
   emit<T>(
     { event }: EventType<T>,
@@ -182,27 +185,34 @@ export class TestService {
     return this.#kernel.events.emit({ id, timestamp: this.clock.iso(), project_slug: null, ...more, event, data });
   }
 
-  /** Runs a job to its end, `chat.sweep`. @throws what it throws, and Error when there is none of this name */
+  /**
+   * Runs a job such as `chat.sweep` to its end.
+   * @throws the job's error, and Error when no such job exists
+   */
   runJob(name: string, data: unknown = null): Promise<void> {
     return this.#jobs.run(name, data);
   }
 
   /**
-   * Runs what was enqueued and is due, in its order, and what that enqueues. A job with `at` waits until the clock was
-   * advanced to it, and so does the retry of a failed attempt: 1 s after the first, then 2 s, 4 s, at most an hour.
-   * @throws what the last attempt of one of them throws
+   * Runs the jobs that are due, in order, including those that they enqueue. A job with `at`, or a
+   * retry, waits until the clock is advanced to its time. Retries are delayed by 1 s, 2 s, 4 s and
+   * so on, at most an hour.
+   * @throws the error of a job's last attempt
    */
   async runQueue(): Promise<void> {
     const next = (): EnqueuedJob | undefined => this.#jobs.takeDue(this.clock.now());
     for (let job = next(); job !== undefined; job = next()) await this.#jobs.runEnqueued(job, this.clock.now());
   }
 
-  /** What waits, by its full name, with `at`, `retry` and the number of a retry. */
+  /** Waiting jobs by full name, with `at`, `retry` and the attempt number. */
   get enqueued(): readonly EnqueuedJob[] {
     return this.#jobs.enqueued;
   }
 
-  /** Runs `aos <name> …` of a plugin. @throws what it throws, and Error when there is none of this name */
+  /**
+   * Runs `aos <name> …` of a plugin.
+   * @throws the command's error, and Error when no such command exists
+   */
   async command(name: string, { args = [], options = {}, stdin }: Partial<CommandCall> = {}): Promise<CommandResult> {
     const commands = this.#kernel.commands();
     const found = commands.find(({ spec }) => spec.name === name);
@@ -213,17 +223,17 @@ export class TestService {
     return found.spec.run({ args, options, stdin: stdin ?? (() => Promise.resolve('')) });
   }
 
-  /** What `health()` of every plugin answers, by its id. */
+  /** Returns the result of every plugin's `health()`, keyed by plugin id. */
   health(): Promise<Record<string, { ok: boolean; [detail: string]: unknown }>> {
     return this.#kernel.system.health();
   }
 
-  /** A plugin's collection by its stored name, `chat_notes`. */
+  /** Returns a plugin's collection by its stored name, `chat_notes`. */
   collection<T extends Doc>(name: string): Collection<T> {
     return this.store.collection<T>(name);
   }
 
-  /** openapi.json of the plugins' routes. */
+  /** Returns the openapi.json of the plugins' routes. */
   openapi(): Promise<object> {
     return this.#kernel.system.openapi();
   }

@@ -1,9 +1,9 @@
-/** A clock that a test moves, so that no test sleeps. */
+/** A clock that tests advance, so that no test sleeps. */
 import type { Clock } from '../../ports/clock.js';
 
 export class ManualClock implements Clock {
   private static made = 0;
-  /** Each is another machine's: processes of one machine share the clock. */
+  /** Each clock has its own epoch, because processes of one machine share theirs. */
   readonly epoch = `manual ${++ManualClock.made}`;
   private elapsed = 0;
 
@@ -22,12 +22,12 @@ export class ManualClock implements Clock {
     return this.elapsed;
   }
 
-  /** Goes on by `ms`. */
+  /** Advances the clock by `ms`. */
   advance(ms: number): void {
     this.elapsed += ms;
   }
 
-  /** Sets the time of day, back too; what `monotonic` answers does not go back. */
+  /** Sets the time of day, possibly backwards; `monotonic` never decreases. */
   set(time: number | string): void {
     this.start = (typeof time === 'number' ? time : Date.parse(time)) - this.elapsed;
   }

@@ -14,26 +14,26 @@ import type { EnqueuedJob, RecordingLog } from './fakes.js';
 import { fakes, kernelParts } from './parts.js';
 
 export interface ContextOptions {
-  /** The plugin's own section of the configuration; its schema fills in the defaults. */
+  /** The plugin's section of the configuration; its schema adds the defaults. */
   config?: unknown;
   app?: Partial<AppSettings>;
-  /** Plugins that provide what this one needs: `stub(TOKEN, …)`. */
+  /** Plugins that provide this plugin's dependencies: `stub(TOKEN, …)`. */
   stubs?: readonly Plugin[];
 }
 
 export interface TestContext<C = Record<string, unknown>> extends Omit<PluginContext<C>, 'clock' | 'log'> {
   clock: ManualClock;
   log: RecordingLog;
-  /** Every event that was emitted, oldest first. */
+  /** All emitted events, oldest first. */
   emitted: readonly DomainEvent[];
-  /** Every job that was enqueued, by its full name. */
+  /** All enqueued jobs, by full name. */
   enqueued: readonly EnqueuedJob[];
 }
 
 /**
- * Its collections are there with their indexes and its migrations have run; what its manifest does not declare is
- * refused.
- * @throws Error when the manifest or the configuration has a fault
+ * Creates a context with the plugin's collections and indexes, after its migrations. Undeclared use
+ * is rejected.
+ * @throws Error when the manifest or the configuration is invalid
  */
 export async function contextFor<C = Record<string, unknown>>(
   plugin: Plugin,
@@ -63,7 +63,7 @@ export async function contextFor<C = Record<string, unknown>>(
   const ctx = found as unknown as PluginContext<C>;
   const full = (name: string): string => getFullJobName(plugin.id, name);
   return Object.assign(ctx, {
-    // `setup` did not run, so the plugin has no jobs here that a name could be compared with.
+    // `setup` did not run, so the plugin defines no jobs that a name could be checked against.
     ports: {
       ...ctx.ports,
       jobs: {

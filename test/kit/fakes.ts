@@ -1,6 +1,6 @@
 /**
- * Fakes of the ports, for tests of the kernel and of plugins: nothing sleeps, nothing listens, everything can be looked
- * at.
+ * Fakes of the ports, for tests of the kernel and of plugins. Nothing sleeps or listens, and all
+ * state is readable.
  */
 import type { Cipher } from '../../ports/cipher.js';
 import type { PasswordHasher } from '../../ports/hasher.js';
@@ -15,7 +15,7 @@ import type { Reach } from '../../ports/reach.js';
 import { MapRefused, type SourceMaps } from '../../ports/source-maps/reader.js';
 import type { RouteTools } from '../../ports/tools.js';
 
-/** Counts upwards, in the shape of a UUIDv7. */
+/** Returns increasing ids in the form of a UUIDv7. */
 export class FakeIds implements Ids {
   #n = 0;
   constructor(private readonly prefix = '01980000') {}
@@ -53,22 +53,20 @@ export class RecordingLog implements Logger {
   }
 }
 
-/** A job that waits. */
 export interface EnqueuedJob {
   name: string;
   data: unknown;
   key?: string;
-  /** Not before; RFC 3339. */
+  /** Earliest time, RFC 3339. */
   at?: string;
   retry?: number;
-  /** Of a retry: 2 for the first one. */
+  /** Attempt number of a retry: 2 for the first one. */
   attempt?: number;
 }
 
-/** Delay of a retry, as the service has it. */
 const retryDelay = (attempt: number): number => Math.min(3_600_000, 1_000 * 2 ** (attempt - 1));
 
-/** Runs jobs on request; a job that throws is remembered, as the real one does. */
+/** Runs jobs on request; failures are recorded, as in the real implementation. */
 export class FakeJobs implements Jobs {
   readonly defined = new Map<string, JobSpec>();
   readonly enqueued: EnqueuedJob[] = [];
@@ -94,14 +92,17 @@ export class FakeJobs implements Jobs {
       ...(retry !== undefined && { retry }),
     });
   }
-  /** To its end, here and now. @throws what it throws */
+  /**
+   * Runs a job to its end.
+   * @throws the job's error
+   */
   async run(name: string, data: unknown = null, attempt = 1, lastAttempt = true): Promise<void> {
     await this.#named(name).run({ data, signal: new AbortController().signal, attempt, lastAttempt });
   }
   /**
-   * Runs one that waits. An attempt that fails and has a retry left waits for it.
+   * Runs a waiting job. A failed attempt with a retry left is enqueued again.
    * @param now milliseconds since 1970
-   * @throws what the last attempt throws
+   * @throws the error of the last attempt
    */
   async runEnqueued(job: EnqueuedJob, now: number): Promise<void> {
     const { name, data, attempt = 1, retry = 0 } = job;
@@ -114,7 +115,7 @@ export class FakeJobs implements Jobs {
       this.enqueued.push({ ...job, at, attempt: attempt + 1 });
     }
   }
-  /** Takes the first that waits and is due. */
+  /** Removes and returns the first waiting job that is due. */
   takeDue(now: number): EnqueuedJob | undefined {
     const due = this.enqueued.findIndex(({ at }) => at === undefined || Date.parse(at) <= now);
     return due === -1 ? undefined : this.enqueued.splice(due, 1)[0];
@@ -147,7 +148,7 @@ export class FakeJobs implements Jobs {
   }
 }
 
-/** Keeps what was mounted; listens nowhere. */
+/** Stores what was mounted and does not listen. */
 export class FakeHttp implements HttpServer {
   mounted: Parameters<HttpServer['mount']>[0] | null = null;
   state: 'new' | 'listening' | 'stopped' = 'new';
@@ -173,7 +174,7 @@ export class FakeHttp implements HttpServer {
   }
 }
 
-/** Readable on purpose: a test can see what was sealed and for what. */
+/** Readable on purpose, so that tests can see what was sealed and for which purpose. */
 export const fakeCipher: Cipher = {
   seal: (plain, purpose) => `sealed(${purpose}):${plain}`,
   open: (sealed, purpose) => {
@@ -189,7 +190,7 @@ export const fakeHasher: PasswordHasher = {
   verify: async (password, hash) => ({ ok: hash === `hash(${password})`, rehash: false }),
 };
 
-/** A network on which nobody answers. */
+/** A network on which every request fails. */
 export const fakeOutbound: Outbound = {
   request: async () => {
     throw new OutboundError('connect', 'nobody answers');
@@ -210,7 +211,7 @@ export const fakeReach: Reach = {
   echoFault: async () => null,
 };
 
-/** Nothing was ever uploaded that could be read. */
+/** Finds no source map. */
 export const fakeSourceMaps: SourceMaps = {
   unpack: async () => {
     throw new MapRefused('is not read by this fake');

@@ -1,6 +1,7 @@
 /**
- * Tests of a plugin (`aos/testing`): the service in memory with the plugin in it, and fakes of what the world gives.
- * Works in any test runner. The suites that an adapter must pass are `aos/testing/contracts`, for mocha.
+ * Test utilities for plugins (`aos/testing`): the service in memory with the plugin, and fakes of
+ * the ports. Works with any test runner. The contract suites for adapters are in
+ * `aos/testing/contracts`, for mocha.
  */
 export { TestAnswer as Answer } from './answer.js';
 export { boot, TestService, type Ask, type BootOptions } from './boot.js';

@@ -1,11 +1,9 @@
-/** Compares what a route answered in a test with the `output` that it declares. */
 import type { MountedRoute } from '../../ports/http.js';
 import type { TestAnswer } from './answer.js';
 
-/** What the service itself adds around an answer. */
+/** Fields that the service adds to a response. */
 const ENVELOPE = new Set(['status', 'warnings']);
 
-/** `/api/chat/{id}` as what a path must match. */
 function toPattern(path: string): RegExp {
   const literal = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const parts = path.split(/(\{[^}]*\})/).map((part) => {
@@ -21,7 +19,7 @@ function findRoute(routes: readonly MountedRoute[], method: string, path: string
       [spec.method].flat().includes(method as never) &&
       [spec.path, ...(spec.aliases ?? [])].some((one) => toPattern(one).test(path)),
   );
-  // Of several the one with the fewest parameters answers.
+  // The route with the fewest parameters takes precedence.
   const parameters = ({ spec }: MountedRoute): number => spec.path.split('{').length;
   return fits.toSorted((a, b) => parameters(a) - parameters(b))[0];
 }
@@ -29,11 +27,13 @@ function findRoute(routes: readonly MountedRoute[], method: string, path: string
 type Output = NonNullable<MountedRoute['spec']['output']>;
 type OneOutput = Exclude<Output, Readonly<Record<number, unknown>>>;
 
-/** One schema for every status, and not one for each. */
 const isSchema = (output: Output): output is OneOutput =>
   typeof (output as { validate?: unknown }).validate === 'function';
 
-/** @throws Error when a success is not what the route declares */
+/**
+ * Compares a route's response with its declared `output`.
+ * @throws Error when a successful response does not match
+ */
 export function checkOutput(
   routes: readonly MountedRoute[],
   { method, url, answer }: { method: string; url: string; answer: TestAnswer<unknown> },

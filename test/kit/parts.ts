@@ -1,4 +1,7 @@
-/** What a kernel in memory is made of: fakes for every port, so that nothing sleeps, listens or leaves the process. */
+/**
+ * Parts of an in-memory kernel: fakes for every port, so that nothing sleeps, listens or leaves the
+ * process.
+ */
 import { MemoryInstallers } from '../../adapters/memory/installers.js';
 import { MemoryManual } from '../../adapters/memory/manual.js';
 import { MemoryReleaseStore } from '../../adapters/memory/release-store.js';
@@ -32,7 +35,6 @@ export const APP: AppSettings = {
   grouping: {},
 };
 
-/** The fakes, by their own types. */
 export interface Fakes {
   clock: ManualClock;
   ids: FakeIds;
@@ -49,7 +51,7 @@ export const fakes = (): Fakes => ({
   jobs: new FakeJobs(),
 });
 
-/** Parts of a kernel without plugins; the caller puts its own over them. */
+/** Builds the parts of a kernel without plugins, which the caller may override. */
 export function kernelParts(given: Fakes, app: Partial<AppSettings> = {}): KernelParts {
   return {
     ...given,

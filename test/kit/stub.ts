@@ -1,4 +1,3 @@
-/** Plugins that stand in for others: each provides one service of which the test says what it answers. */
 import type { Plugin, Token } from '../../kernel/contract.js';
 
 /**

@@ -1,17 +1,19 @@
 /**
- * Who asks, in a test: the principal itself is the credential, so that no account and no token has to be made first.
- * Stands in for the access plugin where the test has none.
+ * Credentials of test visitors: the principal itself is the credential, so that tests create no
+ * accounts or tokens. Replaces the access plugin.
  */
 import type { Plugin } from '../../kernel/contract.js';
 import { AUTHENTICATOR } from '../../ports/domain/access.js';
 import { View, type Authenticator, type Principal, type SessionPrincipal } from '../../ports/http.js';
 
-/** A signed-in account by its role, a token by its scopes, the shared key, or nobody. */
+/**
+ * A signed-in account by its role, a token by its scopes, the shared key, or an anonymous visitor.
+ */
 export type Visitor = 'public' | 'admin' | 'member' | 'shared_key' | TokenVisitor;
 
 export interface TokenVisitor {
   scopes: readonly string[];
-  /** The only project that the token may touch. */
+  /** The only project that the token may access. */
   project?: string;
 }
 
@@ -22,7 +24,6 @@ const decode = (secret: string): Principal | null =>
     ? (JSON.parse(Buffer.from(secret.slice(MARK.length), 'base64url').toString('utf8')) as Principal)
     : null;
 
-/** The account that a test's session belongs to: its name is its role. */
 const account = (role: 'admin' | 'member'): SessionPrincipal => ({
   kind: 'session',
   session_id: `session-${role}`,
@@ -31,7 +32,6 @@ const account = (role: 'admin' | 'member'): SessionPrincipal => ({
   role,
 });
 
-/** Request headers of a visitor. */
 export function credentialOf(visitor: Visitor): Record<string, string> {
   if (visitor === 'public') return {};
   if (visitor === 'shared_key') return { authorization: `Bearer ${encode({ kind: 'shared_key' })}` };
@@ -41,7 +41,6 @@ export function credentialOf(visitor: Visitor): Record<string, string> {
   return { authorization: `Bearer ${encode({ kind: 'token', ...token, scopes, project })}` };
 }
 
-/** The form token of a visitor's cookie. */
 export const csrfOf = (cookie: string): string => Buffer.from(`csrf(${cookie})`).toString('base64url');
 
 const authenticator: Authenticator = {
@@ -53,7 +52,7 @@ const authenticator: Authenticator = {
   csrf: csrfOf,
 };
 
-/** Knows every visitor. */
+/** Authenticates every visitor. */
 export const visitors: Plugin = {
   id: 'testvisitors',
   version: '1.0.0',
@@ -63,7 +62,7 @@ export const visitors: Plugin = {
   setup: () => ({ services: { [AUTHENTICATOR.name]: authenticator } }),
 };
 
-/** A page that shows every panel, as the dashboard would. */
+/** Path of a page that shows every panel, like the dashboard. */
 export const PANELS = '/test-panels';
 export const panelsPage: Plugin = {
   id: 'testpanels',

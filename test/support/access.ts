@@ -1,9 +1,7 @@
-/** What the bug tracker asks of accounts and tokens, for kernels that boot without the access plugin. */
 import { definePlugin } from '../../kernel/contract.js';
 import { ACCOUNTS, type AccountDirectory } from '../../ports/domain/access.js';
 import { LIVE_TOKENS, type LiveTokens } from '../../ports/domain/live-tokens.js';
 
-/** The one token that works. */
 export const LIVE = `svc_live_${'L'.repeat(43)}`;
 
 export const liveTokens: LiveTokens = { heldIn: async (text) => text.includes(LIVE) };

@@ -1,6 +1,6 @@
 /**
- * The command line in the process of its test: what a command does and says, for a tenth of what a start of the program
- * costs. That `aos` itself says and does the same, a few starts of each of these tests show (`aos` of service.ts).
+ * Runs CLI commands inside the test process, which is faster than starting `aos`. A few tests also
+ * start the program, to verify that both behave the same.
  */
 import { EXIT, printFailure, printResult } from '../../adapters/cli/output.js';
 import { parse } from '../../adapters/cli/usage.js';
@@ -9,7 +9,7 @@ import type { CommandSpec } from '../../kernel/contract.js';
 import { compose } from '../../config/compose/compose.js';
 import type { Finished } from './service.js';
 
-/** Not those that tell V8 that a start is over. */
+/** Excludes the commands that signal the end of a start to V8. */
 const COMMANDS: Readonly<Record<string, () => Promise<CommandSpec>>> = {
   doctor: async () => (await import('../../adapters/cli/doctor.js')).doctor,
   backup: async () => (await import('../../adapters/cli/moving.js')).backup,
@@ -19,7 +19,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandSpec>>> = {
   'plugin new': async () => (await import('../../adapters/cli/plugin-new.js')).pluginNew,
 };
 
-/** A start that fails; one that does not is stopped, with 0. */
+/** Runs a start that should fail; a successful one is stopped with exit code 0. */
 async function start(env: NodeJS.ProcessEnv): Promise<number> {
   const service = await compose('serve', {
     configuration: await loadConfig({ env: { ...env, SVC_LOG_LEVEL: 'error' } }),
@@ -40,7 +40,10 @@ async function run(env: NodeJS.ProcessEnv, words: readonly string[]): Promise<nu
   return result.exit ?? EXIT.ok;
 }
 
-/** `aos …` to its end, one at a time: meanwhile the settings of this process are its, and what is printed too. */
+/**
+ * Runs `aos …` to its end, one call at a time, because environment and output of the process are
+ * replaced meanwhile.
+ */
 export async function aosHere(env: NodeJS.ProcessEnv, words: readonly string[]): Promise<Finished> {
   const finished: Finished = { code: null, stdout: '', stderr: '' };
   const own = process.env;
@@ -57,14 +60,17 @@ export async function aosHere(env: NodeJS.ProcessEnv, words: readonly string[]):
     finished.code = printFailure(error, words.includes('--json'));
   } finally {
     process.env = own;
-    // What they write by is not theirs alone, but of every stream.
+    // Without an own property, the stream falls back to the method of its prototype.
     Reflect.deleteProperty(process.stdout, 'write');
     Reflect.deleteProperty(process.stderr, 'write');
   }
   return finished;
 }
 
-/** `aos … --json` in this process, parsed. @throws when it fails */
+/**
+ * Runs `aos … --json` in this process and parses the output.
+ * @throws when the command fails
+ */
 export async function aosJsonHere<T = Record<string, unknown>>(
   env: NodeJS.ProcessEnv,
   words: readonly string[],

@@ -1,18 +1,14 @@
-/** Archives byte by byte: what no program of good will writes. */
 import { crc32, deflateRawSync } from 'node:zlib';
 
 export interface TarEntry {
   name: string | Buffer;
   content?: string | Buffer;
-  /** One character; `0`, a file. */
   type?: string;
   mode?: number;
   link?: string;
-  /** Overrides the length of `content` in the header. */
   size?: number | Buffer;
   prefix?: string | Buffer;
   magic?: string;
-  /** Written instead of the right checksum. */
   checksum?: number;
 }
 
@@ -45,7 +41,6 @@ export function tarEntry(entry: TarEntry): Buffer {
   return Buffer.concat([tarHeader(entry), content, Buffer.alloc((512 - (content.length % 512)) % 512)]);
 }
 
-/** `<length> <key>=<value>\n`, whose length counts itself. */
 export function paxRecord(key: string, value: string | Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(` ${key}=`), Buffer.from(value), Buffer.from('\n')]);
   let length = body.length + 1;
@@ -62,13 +57,11 @@ export const paxHeader = (records: Readonly<Record<string, string | Buffer>>, ty
 
 export const TAR_END = Buffer.alloc(1024);
 
-/** A whole archive of entries, or of ready-made blocks. */
 export const tarOf = (...entries: (TarEntry | Buffer)[]): Buffer =>
   Buffer.concat([...entries.map((entry) => (Buffer.isBuffer(entry) ? entry : tarEntry(entry))), TAR_END]);
 
 export interface GzipOptions {
   flags?: number;
-  /** What follows the ten fixed bytes: fields that `flags` names. */
   fields?: Buffer;
   method?: number;
   crc?: number;
@@ -83,5 +76,4 @@ export function gzipOf(content: Buffer, options: GzipOptions = {}): Buffer {
   return Buffer.concat([header, options.fields ?? Buffer.alloc(0), deflateRawSync(content), trailer]);
 }
 
-/** A package of entries, well framed. */
 export const packageOf = (...entries: (TarEntry | Buffer)[]): Buffer => gzipOf(tarOf(...entries));

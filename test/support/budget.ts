@@ -1,6 +1,6 @@
 /**
- * How often a test does again what it does at random: often enough for a developer's run. `SVC_TEST_BUDGET` multiplies it
- * where there is more time: `SVC_TEST_BUDGET=10 npm test -- faults`. `.ci/run` names each file that asks here.
+ * Scales the repeats of randomized tests. The default suits a developer's run; `SVC_TEST_BUDGET`
+ * multiplies it: `SVC_TEST_BUDGET=10 npm test -- faults`. `.ci/run` names each file that uses it.
  */
 const BUDGET = Number(process.env['SVC_TEST_BUDGET'] ?? 1);
 

@@ -1,4 +1,4 @@
-/** Programs that tests start often, in one file each as the runner makes them (scripts/bundle-clients.mjs). */
+/** Single-file bundles of programs that tests start often (scripts/bundle-clients.mjs). */
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ const DIST = new URL('../../', import.meta.url);
 const ROOT = fileURLToPath(new URL('..', DIST));
 
 /**
- * The path of the bundled program where that is of this build, otherwise of the compiled one.
+ * Returns the path of the bundled program if it is current, otherwise of the compiled one.
  * @param compiled below `dist/`
  */
 export function bundledOr(compiled: string, bundled: string): string {
@@ -17,7 +17,6 @@ export function bundledOr(compiled: string, bundled: string): string {
   return existsSync(at) && statSync(at).mtimeMs >= built ? at : fileURLToPath(new URL(compiled, DIST));
 }
 
-/** The folder of the SDK's package, which the runner has made where it is not of this build. */
 export async function builtSdk(): Promise<string> {
   await done(process.execPath, ['scripts/build-sdk.mjs'], { cwd: ROOT });
   return join(ROOT, 'build', 'sdk');

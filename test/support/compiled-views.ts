@@ -1,13 +1,12 @@
 /**
- * Many services of one process have the same views (adapters/hapi/pages/templates.ts): what Handlebars makes of a text is
- * made once. To parse and translate all views takes a third of a second for each service.
+ * Caches compiled Handlebars templates, because many services in one process have the same views
+ * (adapters/hapi/pages/templates.ts) and compiling them is slow.
  */
 import Handlebars from 'handlebars';
 
 type Environment = typeof Handlebars;
 
 const programs = new Map<string, hbs.AST.Program>();
-/** By program, and by the options. */
 const codes = new WeakMap<object, Map<string, TemplateSpecification>>();
 
 function remembering(made: Environment): Environment {

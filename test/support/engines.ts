@@ -1,10 +1,9 @@
-/** The durable engines that a process test runs on, each with a fresh store. */
 import { newDatabase } from './mongo/databases.js';
 import { mongoUrl } from './mongo/server.js';
 
 export interface Engine {
   name: 'sqlite' | 'mongodb';
-  /** Settings for a service with a store of its own; null when the engine is not to be had here. */
+  /** Settings for a service with its own store; null if the engine is not available. */
   settings(): Promise<Record<string, string> | null>;
 }
 

@@ -1,4 +1,3 @@
-/** The fenced blocks of a guide, so that tests run what users copy. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { projectRoot } from '../architecture/tree.js';
@@ -29,9 +28,10 @@ export class Guide {
   }
 
   /**
-   * @param language of the fence; empty: a session of a terminal, of which only the commands are returned
-   * @param holds a text that the block has
-   * @throws Error when no block fits
+   * @param language of the fence; empty for a terminal session, of which only the commands are
+   *   returned
+   * @param holds a text that the block contains
+   * @throws Error when no block matches
    */
   block(heading: string, language: string, holds = ''): string {
     const blocks = [...this.section(heading).matchAll(/^( *)```(\w*)\n([\s\S]*?)^ *```$/gm)];
@@ -44,7 +44,7 @@ export class Guide {
   }
 }
 
-/** The lines behind `$ `, with those that go on after a backslash or within quotes. */
+/** Returns the lines after `$ `, including continuations by a backslash or open quotes. */
 function commandsIn(session: string): string {
   const commands: string[] = [];
   let goesOn = false;
@@ -57,7 +57,6 @@ function commandsIn(session: string): string {
   return commands.length === 0 ? session : `${commands.join('\n')}\n`;
 }
 
-/** Puts what the reader puts in place of a placeholder. @throws Error when the text has no such placeholder */
 export function fillIn(text: string, values: Readonly<Record<string, string>>): string {
   let filled = text;
   for (const [placeholder, value] of Object.entries(values)) {

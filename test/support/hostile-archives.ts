@@ -1,6 +1,6 @@
 /**
- * Packages that everyone refuses who reads one: server, packager and agent (contract 40, refused packages).
- * Each is built by hand, and names the entry that the refusal has to name.
+ * Packages that every reader must reject: server, packager and agent (contract 40, refused
+ * packages). Each names the entry that the error must name.
  */
 import { crc32, deflateRawSync } from 'node:zlib';
 import { gzipOf, packageOf, paxHeader, paxRecord, TAR_END, tarEntry, tarHeader, tarOf } from './archives.js';
@@ -8,23 +8,17 @@ import { PACKAGE_LIMITS, type PackageLimits } from '../../lib/formats/archive.js
 import { times } from './budget.js';
 
 export interface HostileArchive {
-  /** What is wrong with it. */
   what: string;
-  /** The entry that the refusal names; '' where none is at fault. */
   entry: string;
-  /** What the refusal says of it. */
   why: RegExp;
-  /** Refused for these platforms alone; all of them where none are given. */
   only?: readonly string[];
-  /** Takes seconds to build or to read. */
   slow?: true;
-  /** In place of the reader's own. */
   limits?: Partial<PackageLimits>;
   bytes: () => Buffer;
 }
 
 const GIB = 1024 ** 3;
-/** The limits themselves are 8 GiB, which takes half a minute to read, and 200,000 entries; less where there is no time. */
+/** The real limits are slow to test, so a run without a larger budget uses lower ones. */
 const WHOLE = times(1) >= 4;
 const MOST = WHOLE ? PACKAGE_LIMITS.unpackedBytes : GIB / 4;
 const MOST_ENTRIES = WHOLE ? PACKAGE_LIMITS.entries : 20_000;
@@ -430,7 +424,8 @@ const BOMBS: readonly HostileArchive[] = [
     },
   },
   {
-    // From pieces that are compressed once and joined: 200 to 1 is kept by what cannot be compressed.
+    // Built from pieces that are compressed once and joined. Incompressible data keeps the ratio
+    // below 200 to 1.
     what: `more than ${MOST / GIB} GiB`,
     entry: 'f0',
     why: new RegExp(`${MOST} bytes`),
@@ -440,7 +435,6 @@ const BOMBS: readonly HostileArchive[] = [
   },
 ];
 
-/** Every case, for whoever reads packages. */
 export const HOSTILE_ARCHIVES: readonly HostileArchive[] = [
   ...PATHS,
   ...PAIRS,
@@ -454,7 +448,6 @@ function longName(name: string): Buffer {
   return tarEntry({ name: '././@LongLink', type: 'L', content: `${name}\0` });
 }
 
-/** Headers of empty files `f0`, `f1` …, quickly. */
 function manyEntries(count: number): Buffer[] {
   return Array.from({ length: count }, (_, i) => tarHeader({ name: `f${i}` }));
 }
@@ -463,7 +456,6 @@ const noise = (i: number): string => crc32(String(i)).toString(16);
 
 function tooMuch(): Buffer {
   const piece = GIB / 32;
-  // A piece of its own that ends on a byte, and can be repeated: 32 MiB of zeros in about 170 KiB.
   const noisy = Buffer.alloc(piece);
   for (let at = 0; at < 170_000; at += 4) noisy.writeUInt32LE(crc32(String(at)), at);
   const compressed = deflateRawSync(noisy, { finishFlush: 2, level: 1 });

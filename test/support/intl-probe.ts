@@ -1,6 +1,6 @@
 /**
- * Loaded into a service before its own code (`--import`): names each object of `Intl` that is made, and who made it, in
- * the file `INTL_SEEN`. The first loads Node's tables of languages: 8 MB that stay, and some milliseconds.
+ * Loaded into a service with `--import`. Logs each `Intl` object that is created, and its caller,
+ * to the file `INTL_SEEN`. The first one makes Node load its language tables.
  */
 import { appendFileSync } from 'node:fs';
 
@@ -13,7 +13,7 @@ function note(name: string): void {
   appendFileSync(file as string, `${name}${callers.map((line) => ` < ${line.trim()}`).join('')}\n`);
 }
 
-/** What makes such an object without being called so. */
+/** Methods that create an `Intl` object implicitly. */
 const METHODS: [owner: object, names: string[]][] = [
   [String.prototype, ['localeCompare', 'toLocaleLowerCase', 'toLocaleUpperCase']],
   [Date.prototype, ['toLocaleString', 'toLocaleDateString', 'toLocaleTimeString']],

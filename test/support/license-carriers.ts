@@ -1,4 +1,7 @@
-/** License files and keys as mail, editors and shells bring them (contract 50, amendments): all of them are good. */
+/**
+ * License files and keys as reformatted by mail, editors and shells (contract 50, amendments); all
+ * of them are valid.
+ */
 
 const armour = (text: string, lines: (body: string) => string): string => {
   const [, head = '', body = '', foot = ''] = /^(-.*-\n)([\s\S]*?)(-.*-)\n?$/.exec(text) ?? [];

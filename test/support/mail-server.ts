@@ -1,4 +1,4 @@
-/** An SMTP server that takes every mail and keeps it as it came, unless a test has it reject recipients. */
+/** An SMTP server that stores every mail, unless a test rejects recipients. */
 import type { AddressInfo } from 'node:net';
 import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
@@ -6,7 +6,6 @@ import { SMTPServer } from 'smtp-server';
 export class MailServer {
   readonly raw: string[] = [];
   readonly recipients: string[][] = [];
-  /** What RCPT is answered; null: the recipient is taken. */
   reject: (address: string) => Error | null = () => null;
   readonly #server = new SMTPServer({
     authOptional: true,
@@ -37,7 +36,6 @@ export class MailServer {
   }
 }
 
-/** Settings of a service that sends to it. */
 export const mailSettings = (port: number): Record<string, string> => ({
   SVC_NOTIFICATIONS__SMTP_HOST: '127.0.0.1',
   SVC_NOTIFICATIONS__SMTP_PORT: String(port),

@@ -1,12 +1,12 @@
 /**
- * Programs that Mono runs. Its runtime dies by a signal once in some thousand runs (6.8 in Debian, under load), whatever it
- * runs, its own compiler included. Managed code cannot do that, so it says nothing about the program: it is run again. What the
- * program does itself, its exit code included, stays as it is.
+ * Retries programs on Mono, whose runtime occasionally dies by a signal (6.8 in Debian, under
+ * load). Managed code cannot cause this. The program's own failures, including its exit code, are
+ * not retried.
  */
 const SIGNALS = new Set(['SIGABRT', 'SIGSEGV']);
 const TRIES = 3;
 
-/** @throws what the last run threw */
+/** @throws the error of the last run */
 export async function unlessMonoDies<T>(run: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {

@@ -1,4 +1,3 @@
-/** Debian's nginx with a configuration of its own: one process, no log. */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo } from 'node:net';
@@ -12,7 +11,10 @@ export interface Nginx {
   stop: () => Promise<void>;
 }
 
-/** @param inside of its one `server` block. @returns null where this machine has no nginx */
+/**
+ * @param inside content of its single `server` block
+ * @returns null if nginx is not installed
+ */
 export async function nginxServer(inside: string): Promise<Nginx | null> {
   if (spawnSync('nginx', ['-v'], { stdio: 'ignore' }).error !== undefined) return null;
   const home = await mkdtemp(join(tmpdir(), 'aos-nginx-'));

@@ -1,4 +1,4 @@
-/** The program as another version of itself, for tests of upgrades: a copy of what was compiled, with some files edited. */
+/** A copy of the compiled program with edited files, for upgrade tests. */
 import { cp, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
@@ -9,13 +9,9 @@ export interface OtherVersion {
   remove(): Promise<void>;
 }
 
-/** One change of a compiled file. */
 export interface Edit {
-  /** Below `dist/`. */
   file: string;
-  /** Matches exactly one part of the file. */
   find: RegExp;
-  /** As `String.replace` takes it. */
   replaceWith: string;
 }
 

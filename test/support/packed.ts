@@ -1,4 +1,4 @@
-/** The service's package as `npm pack` makes it, once for all the files of a run: to pack it takes five seconds. */
+/** Builds the service's package with `npm pack`, once for all files of a run. */
 import { mkdir, readdir, rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,14 +7,14 @@ import { until } from '../harness.js';
 import { done } from './programs.js';
 
 const LIMIT_MS = 280_000;
-/** Of the run's lanes; other runners pack it for each process. */
+/** Shared by the run's lanes; other runners pack once per process. */
 const FOLDER = join(
   process.env['SVC_TEST_SHARED'] ?? tmpdir(),
   `packed${process.env['SVC_TEST_SHARED'] ? '' : `-${process.pid}`}`,
 );
 const MADE = join(FOLDER, 'made');
 
-/** @returns the path of the tarball, which others use too */
+/** @returns the path of the shared tarball */
 export async function packedService(): Promise<string> {
   if (await isFirst()) {
     const to = join(FOLDER, 'new');
@@ -28,7 +28,6 @@ export async function packedService(): Promise<string> {
   return join(MADE, (await names())[0] ?? '');
 }
 
-/** Whoever makes the folder packs. */
 async function isFirst(): Promise<boolean> {
   try {
     await mkdir(FOLDER);

@@ -1,7 +1,7 @@
 /**
- * A data directory as the first start leaves it: keys, tables, the first administrator. It is made once for all processes
- * that run tests and copied for every service after, because the tables and the password of a first start cost a second
- * of processor time. Tests of the first start itself begin with an empty directory (`TestService.first`).
+ * A data directory after the first start: keys, tables, the first administrator. It is created once
+ * for all test processes and copied for every service, because a first start is slow. Tests of the
+ * first start itself use an empty directory (`TestService.createEmpty`).
  */
 import { existsSync, rmSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, rename } from 'node:fs/promises';
@@ -13,10 +13,9 @@ import { compose } from '../../config/compose/compose.js';
 import { FIRST_START } from '../../ports/domain/access.js';
 import { until } from '../harness.js';
 
-/** With one of these the first start makes other keys, another store or another account. */
+/** Settings that change the keys, the store or the account of a first start. */
 const ITS_OWN = /^SVC_(STORAGE|SECURITY|ADMIN|CONFIG$|DATA_DIR$|RELEASE_PRIVATE_KEY|LICENSE_KEY|DATA_KEY|AUTO_MIGRATE)/;
 
-/** Whether a first start with these settings leaves what one without them leaves. */
 export const isUsual = (settings: Record<string, string>): boolean =>
   !Object.keys(settings).some((name) => ITS_OWN.test(name));
 
@@ -24,14 +23,15 @@ const STORE = 'aos.db';
 const KEYS = ['data-key', 'license-key', 'release-key.pem'];
 const LOGS = new Set([`${STORE}-wal`, `${STORE}-shm`]);
 
-/** By the cost of the administrator's password. */
 const made = new Map<number | undefined, Promise<string>>();
-/** What the lanes of one run share (scripts/test.mjs); without it each process has its own. */
 const SHARED = process.env['SVC_TEST_SHARED'];
-/** Longer than the directory takes to make on a busy machine: past it who makes it is gone. */
+/**
+ * Longer than the directory takes on a busy machine; after it, the creating process is considered
+ * dead.
+ */
 const MAKING_MS = 240_000;
 
-/** bcrypt's least: a service in the process of its test makes and compares passwords in a millisecond, not in 250. */
+/** bcrypt's minimum, so that passwords are fast to hash. */
 export const PASSWORD_COST = 4;
 
 async function temporary(): Promise<string> {
@@ -55,8 +55,8 @@ async function make(envOf: (dir: string) => NodeJS.ProcessEnv, passwordCost: num
   } finally {
     await service.stop();
   }
-  // A connection that nobody has collected yet still holds the log, and takes it along some time: what is in it goes
-  // into the store itself, and the copies are made of a directory without it.
+  // A connection that is not yet garbage-collected holds the write-ahead log, so its content is
+  // checkpointed and the log is not copied.
   const driver = openDriver(join(dir, STORE));
   driver.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   driver.close();
@@ -67,7 +67,7 @@ async function make(envOf: (dir: string) => NodeJS.ProcessEnv, passwordCost: num
   return kept;
 }
 
-/** Made by the first lane that wants it, while the others wait. */
+/** The first lane creates it; the others wait. */
 async function shared(
   shelf: string,
   envOf: (dir: string) => NodeJS.ProcessEnv,
@@ -89,9 +89,9 @@ async function shared(
 }
 
 /**
- * Fills a directory.
- * @param envOf the environment of a service with the usual settings
- * @param passwordCost of the administrator's password; without one that of the program
+ * Fills a data directory.
+ * @param envOf the environment of a service with the default settings
+ * @param passwordCost of the administrator's password; the program's default if omitted
  */
 export async function prepare(
   dir: string,
@@ -101,7 +101,10 @@ export async function prepare(
   await cp(await preparedBy(envOf, passwordCost), dir, { recursive: true, preserveTimestamps: true });
 }
 
-/** Fills a directory with keys alone: its start is the first but for the third of a second that a release key takes. */
+/**
+ * Fills a directory with only the keys. The start is still the first one, without generating a
+ * release key.
+ */
 export async function prepareKeys(dir: string, envOf: (dir: string) => NodeJS.ProcessEnv): Promise<void> {
   const from = await preparedBy(envOf, PASSWORD_COST);
   for (const name of KEYS) await cp(join(from, name), join(dir, name), { preserveTimestamps: true });

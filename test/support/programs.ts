@@ -1,44 +1,37 @@
-/** Programs that a test runs to their end, in a folder of its choice. */
 import { spawn, spawnSync } from 'node:child_process';
 
 export interface Ended {
   code: number | null;
-  /** What ended it, when it did not end itself. */
   signal: NodeJS.Signals | null;
   stdout: string;
   stderr: string;
 }
 
-/** Nothing of the caller's `SVC_` settings and of npm's own comes along. */
 export function cleanEnv(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^(SVC_|npm_(?!config_))/.test(name));
   return { ...Object.fromEntries(own), ...extra };
 }
 
-/** A program of Java that works for seconds optimizes for minutes to come: without that it takes half of the time. */
+/** Reduces JIT work, which does not pay off for short runs. */
 export const SHORT_JAVA = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
 
-/**
- * Most of what a program of Node does in its first second is done once, and V8 optimizes it for more: without that it
- * takes a third less processor time. Later versions do not know the option.
- */
+/** Reduces V8's optimization of short runs. Later versions do not support the option. */
 export const SHORT_NODE = process.version.startsWith('v20.') ? ['--interrupt-budget=1000000'] : [];
 
-/** No program of a test takes so long by itself, beside others on a slow machine. */
+/** Longer than any program of a test takes on a slow, busy machine. */
 const LIMIT_MS = 150_000;
 
 export interface Where {
   cwd: string;
   env?: NodeJS.ProcessEnv;
-  /** A program that has not ended by then hangs, and its test says so instead of running into its own limit. */
+  /** A program that exceeds it has hung, and the test reports that instead of its own timeout. */
   limitMs?: number;
 }
 
 /**
- * A program hangs as long as one of its own holds the output that it was given, so the whole group is looked at, and
- * ended, at the limit. (Node itself may stand still as it exits, when the compiler of a thread waits for the main one.)
- *
- * @throws at the limit, with what was still running and all that was printed
+ * A program hangs while a child holds its output, so the whole process group is inspected and ended
+ * at the limit. Node itself may hang on exit while a thread's compiler waits for the main thread.
+ * @throws at the limit, with the running processes and all output
  */
 export function run(
   program: string,
@@ -75,7 +68,6 @@ export function run(
   });
 }
 
-/** A line for each program of a group: its id, age, state, processor time, what its main thread waits for, its call. */
 function runningIn(group: number): string {
   const columns = 'pgid=,pid=,etime=,stat=,time=,wchan:24=,args=';
   const { stdout } = spawnSync('ps', ['-eo', columns, '-ww'], { encoding: 'utf8' });
@@ -93,7 +85,10 @@ function endGroup(group: number): void {
   }
 }
 
-/** Its standard output. @throws when it fails, with everything that it said */
+/**
+ * Runs a program and returns its standard output.
+ * @throws when it fails, with all output
+ */
 export async function done(...call: Parameters<typeof run>): Promise<string> {
   const { code, signal, stdout, stderr } = await run(...call);
   const failed = `${call[0]} ${call[1].join(' ')} → ${code ?? signal}\n${stdout}${stderr}`;

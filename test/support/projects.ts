@@ -1,4 +1,4 @@
-/** A plugin that stands in for the projects plugin: what it answers is the test's choice. */
+/** A stand-in for the projects plugin with responses chosen by the test. */
 import { definePlugin, type Plugin } from '../../kernel/contract.js';
 import { PROJECT_BELONGINGS, PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 

@@ -1,6 +1,6 @@
 /**
- * A small server of releases for tests of companions: it answers contract 40's shapes with a real RSA key, and lies where a test
- * wants it to.
+ * A small release server for companion tests: contract 40's responses with a real RSA key, which a
+ * test can override.
  */
 import { createHash, createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -27,10 +27,8 @@ export interface Publishing {
   minVersion?: string;
   entry?: string;
   preserve?: string[];
-  /** Of its `setup.json`. */
   setup?: Record<string, unknown>;
   signed?: boolean;
-  /** The archive, where it is not to be made of `files`. */
   archive?: Buffer;
 }
 
@@ -75,14 +73,13 @@ export const archiveOf = (files: readonly SourceFile[]): Buffer =>
 type Body = Record<string, unknown>;
 
 export interface Lies {
-  /** What check says instead; the release is nested in `release`. */
+  /** Replaces the response of check; the release is nested in `release`. */
   check?: (body: Body & { release: Body | null }) => unknown;
   latest?: (body: Body) => unknown;
   pubkey?: (body: Body) => unknown;
-  /** The statement before it is signed. */
   statement?: (statement: Body) => unknown;
   freshness?: (body: Body) => unknown;
-  /** Answers for the whole request; false: it is answered as ever. */
+  /** Handles the whole request; returns false for the default response. */
   request?: (request: IncomingMessage, response: ServerResponse) => boolean;
 }
 
@@ -93,12 +90,10 @@ export class ReleaseServer {
   keys: Keys | null;
   predecessors: { key_id: string; public_key: string; signature: string }[] = [];
   requireSigned = false;
-  /** Manifests are too long for an answer: they lie beside their packages. */
   manifestsApart = false;
-  /** `authorization` of those who may have packages; null: everybody. */
+  /** `authorization` values that may download packages; null allows all. */
   allowed: string[] | null = null;
   lies: Lies = {};
-  /** `METHOD path` of each request, and its headers. */
   readonly asked: { line: string; headers: IncomingMessage['headers'] }[] = [];
   url = '';
   #server: Server | null = null;
@@ -152,7 +147,7 @@ export class ReleaseServer {
     return release;
   }
 
-  /** Signs everything with new keys, and says so in the chain. */
+  /** Signs everything with new keys, and adds them to the key chain. */
   rotate(next: Keys): void {
     const before = this.keys;
     if (before === null) throw new Error('nothing to rotate');

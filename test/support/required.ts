@@ -1,6 +1,6 @@
 /**
- * What suites need and not every machine has: without it they skip. `SVC_TEST_REQUIRE`, comma-separated, makes the absence
- * of one a failure; `.ci/run` requires what it has installed.
+ * Optional requirements of suites, which are skipped if missing. `SVC_TEST_REQUIRE`
+ * (comma-separated) turns a missing one into a failure; `.ci/run` requires what it has installed.
  */
 export type Requirement =
   | 'mongodb'
@@ -24,7 +24,10 @@ export type Requirement =
 export const isRequired = (name: Requirement): boolean =>
   (process.env['SVC_TEST_REQUIRE'] ?? '').split(',').includes(name);
 
-/** Returns whether it is here. @throws when it is required and missing */
+/**
+ * Returns whether the requirement is available.
+ * @throws when it is required and missing
+ */
 export function isAvailable(name: Requirement, isHere: boolean): boolean {
   if (!isHere && isRequired(name)) throw new Error(`SVC_TEST_REQUIRE names ${name}, which is missing here`);
   return isHere;

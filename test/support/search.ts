@@ -1,4 +1,3 @@
-/** A question as the search asks the plugins. */
 import type { SearchQuestion } from '../../ports/domain/search.js';
 
 export const questionOf = (text: string, limit = 10): SearchQuestion => ({

@@ -1,8 +1,7 @@
 /**
- * Bodies as Sentry's SDKs send them, for the benchmark and tests: an envelope with one event, shaped like those of the Node SDK
- * (stack with source lines, breadcrumbs, contexts, request). Frames are repeated until the size is met.
- *
- * Every event needs an id of its own: the same one twice is a repeat, which counts nothing and costs less.
+ * Envelopes as Sentry's SDKs send them, with one event shaped like those of the Node SDK (stack
+ * with source lines, breadcrumbs, contexts, request). Frames are repeated until the size is
+ * reached. Every event needs a unique id, because a repeat counts nothing.
  */
 import { randomBytes } from 'node:crypto';
 
@@ -22,7 +21,10 @@ function frame(group: number, depth: number): object {
   };
 }
 
-/** One event of group `group`; about `bytes` of JSON, and never less than some 2 KB. @param id 32 hex digits */
+/**
+ * Builds an event of group `group` with about `bytes` of JSON, at least about 2 KB.
+ * @param id 32 hex digits
+ */
 export function sentryEvent(group: number, id: string, bytes: number): Record<string, unknown> {
   const frames = [frame(group, 0)];
   const event = {
@@ -68,12 +70,14 @@ export function sentryEvent(group: number, id: string, bytes: number): Record<st
   };
   const room = bytes - JSON.stringify(event).length;
   const more = Math.max(0, Math.floor(room / (JSON.stringify(frame(group, 10)).length + 1)));
-  // Outermost first; the crash frame stays last.
   frames.unshift(...Array.from({ length: more }, (_, i) => frame(group, more - i)));
   return event;
 }
 
-/** The envelope around one event. @param dsn put into the header where the SDK would (`tunnel`); usually left out */
+/**
+ * Builds the envelope of one event.
+ * @param dsn added to the header, as SDKs do with `tunnel`; usually omitted
+ */
 export function sentryEnvelope(event: Record<string, unknown>, dsn?: string): string {
   const payload = JSON.stringify(event);
   const head = {
@@ -85,8 +89,8 @@ export function sentryEnvelope(event: Record<string, unknown>, dsn?: string): st
 }
 
 /**
- * Envelopes of `groups` groups in turn, each call a new event. Made from prepared texts whose ids are replaced, so that
- * the load generator measures the server and not itself.
+ * Returns a source of new events of `groups` groups in turn. Ids are replaced in prepared texts, so
+ * that a benchmark does not measure the load generator.
  */
 export function createEnvelopeSource(groups: number, bytes: number): () => string {
   const id = 'e'.repeat(32);

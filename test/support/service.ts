@@ -1,4 +1,3 @@
-/** The real program in a temporary data directory: started by its command line, ready when it says so, ended by its id. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,8 +14,8 @@ import { watch } from './work.js';
 
 export const CLI = fileURLToPath(new URL('../../main.js', import.meta.url));
 /**
- * How the program is run: most starts here live for seconds. A service that works for minutes is several times slower
- * with these options: benchmarks set `asUsersRunIt`.
+ * Adds options that speed up short runs. They slow down long-running services, so benchmarks set
+ * `asUsersRunIt`.
  */
 const programOf = (cli: string, asUsersRunIt = false): string[] => [...(asUsersRunIt ? [] : SHORT_NODE), cli];
 export const PROGRAM = programOf(CLI);
@@ -29,7 +28,7 @@ export interface Finished {
   stderr: string;
 }
 
-/** Environment of a service of its own; nothing of the caller's `SVC_` settings leaks in. */
+/** Returns a service's environment without the caller's `SVC_` settings. */
 export function serviceEnv(dataDir: string, extra: Record<string, string> = {}): NodeJS.ProcessEnv {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_')));
   return {
@@ -40,13 +39,12 @@ export function serviceEnv(dataDir: string, extra: Record<string, string> = {}):
     SVC_ADMIN_USER: ADMIN.username,
     SVC_ADMIN_PASSWORD: ADMIN.password,
     SVC_SHARED_KEY: SHARED_KEY,
-    // A start would copy what `npm run build:agent` has made: some hundred megabytes.
+    // Without this, a start would copy the large output of `npm run build:agent`.
     SVC_SETUP__BUILT_AGENTS: 'build/none',
     ...extra,
   };
 }
 
-/** `aos …` to its end. */
 export function aos(env: NodeJS.ProcessEnv, args: readonly string[], input = ''): Promise<Finished> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [...PROGRAM, ...args], { env, stdio: ['pipe', 'pipe', 'pipe'] });
@@ -60,7 +58,10 @@ export function aos(env: NodeJS.ProcessEnv, args: readonly string[], input = '')
   });
 }
 
-/** `aos … --json`, parsed. @throws when it fails */
+/**
+ * Runs `aos … --json` and parses the output.
+ * @throws when it fails
+ */
 export async function aosJson<T = Record<string, unknown>>(
   env: NodeJS.ProcessEnv,
   args: readonly string[],
@@ -72,8 +73,8 @@ export async function aosJson<T = Record<string, unknown>>(
 }
 
 /**
- * A plugin's command as `aos` runs it, on the same store, in this process: a test that only wants a project, a token or an
- * account does not pay for a start of the program. What `aos` itself does is tested by `aos` and `aosJson`.
+ * Runs a plugin's command in this process on the same store, which is faster than starting the
+ * program.
  */
 export async function command<T = Record<string, unknown>>(
   env: NodeJS.ProcessEnv,
@@ -90,7 +91,6 @@ export async function command<T = Record<string, unknown>>(
   }
 }
 
-/** The answer of a plugin's command on a service that runs in this process. */
 async function runOn(service: Service, [domain = '', verb = '', ...words]: readonly string[], input = '') {
   const name = `${domain} ${verb}`;
   const found = service.kernel.commands().find(({ spec }) => spec.name === name);
@@ -99,7 +99,6 @@ async function runOn(service: Service, [domain = '', verb = '', ...words]: reado
   return (await found.spec.run({ args, options, stdin: () => Promise.resolve(input) })).json;
 }
 
-/** Far beyond what any answer takes, and below what the suites of the browser have. */
 const UNANSWERED_MS = 100_000;
 
 export interface Answer {
@@ -108,19 +107,17 @@ export interface Answer {
   headers: Headers;
 }
 
-/** The log of a service in this process would come between the lines of the runner. */
+/** Keeps the log of an in-process service out of the runner's output. */
 export const QUIET = { SVC_LOG_LEVEL: 'error', SVC_LOG__SLOW_MS: '60000' };
 
 export class TestService {
-  /** Services run without the options of short tests. */
+  /** Runs services without the options for short runs. */
   static asUsersRunIt = false;
   child: ChildProcess | null = null;
-  /** The program: another version of it, for tests of upgrades. */
   cli = CLI;
   url = '';
   stdout = '';
   stderr = '';
-  /** The service itself, when it runs in this process. */
   #here: Service | null = null;
   private constructor(
     readonly dataDir: string,
@@ -129,8 +126,9 @@ export class TestService {
   ) {}
 
   /**
-   * A service not started yet, in a directory as a first start leaves it (prepared.ts) unless the settings want another.
-   * @param dataDir shared with another process; otherwise a temporary one, removed by `dispose`
+   * Creates a service without starting it, in a prepared directory (prepared-data-dir.ts) unless
+   * the settings require another.
+   * @param dataDir shared with another process; otherwise a temporary one, which `dispose` removes
    */
   static async create(
     extra: Record<string, string> = {},
@@ -142,7 +140,7 @@ export class TestService {
     return service;
   }
 
-  /** The same in an empty directory: its start is the first. */
+  /** As `create`, in an empty directory, so that its start is the first. */
   static async first(extra: Record<string, string> = {}, dataDir?: string): Promise<TestService> {
     const dir = dataDir ?? (await mkdtemp(join(tmpdir(), 'aos-test-')));
     return new TestService(dir, serviceEnv(dir, extra), dataDir === undefined);
@@ -154,17 +152,14 @@ export class TestService {
     return service;
   }
 
-  /**
-   * The whole service, listening, in this process: for tests of what it answers, which neither end nor look at the
-   * program. A start of the program costs three times as much.
-   */
+  /** Creates and starts a service in this process, which is faster than starting the program. */
   static async here(extra: Record<string, string> = {}): Promise<TestService> {
     const service = await TestService.create({ ...QUIET, ...extra }, undefined, PASSWORD_COST);
     await service.startHere();
     return service;
   }
 
-  /** The same in a directory with nothing but keys: its start is the first. */
+  /** As `createInProcess`, in a directory with only keys, so that its start is the first. */
   static async firstHere(extra: Record<string, string> = {}): Promise<TestService> {
     const service = await TestService.first({ ...QUIET, ...extra });
     await prepareKeys(service.dataDir, serviceEnv);
@@ -172,21 +167,22 @@ export class TestService {
     return service;
   }
 
-  /** Starts what was created, or has ended, in this process: for tests of what it then answers. */
   async startHere(): Promise<void> {
     const configuration = await loadConfig({ env: { ...this.env, ...QUIET } });
     this.#here = await compose('serve', { configuration, passwordCost: PASSWORD_COST });
     this.url = (await this.#here.boot()).address ?? '';
   }
 
-  /** Runs a job of a service in this process, after the run that is under way: each repeating job runs at the start. */
+  /**
+   * Runs a job of an in-process service after the current run, because each repeating job runs at
+   * the start.
+   */
   async runJob(name: string): Promise<void> {
     const service = this.#here;
     if (service === null) throw new Error('the service is not in this process');
     await until(`a run of the job ${name} begins`, () => service.jobs.runNow(name));
   }
 
-  /** Resolves with the milliseconds until it listened. */
   start(args: string[] = ['serve']): Promise<number> {
     const passed = watch();
     const words = [...programOf(this.cli, TestService.asUsersRunIt), ...args];
@@ -208,7 +204,7 @@ export class TestService {
     });
   }
 
-  /** Ends the process and waits for its end. Answers its exit code, null after a signal. */
+  /** Ends the process and waits for its exit. Returns the exit code, or null after a signal. */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     const child = this.child;
     this.child = null;
@@ -227,12 +223,10 @@ export class TestService {
     if (this.own) await rm(this.dataDir, { recursive: true, force: true });
   }
 
-  /** A plugin's command, beside the program or on the service in this process. */
   async command<T = Record<string, unknown>>(words: readonly string[], input = ''): Promise<T> {
     return this.#here === null ? command<T>(this.env, words, input) : ((await runOn(this.#here, words, input)) as T);
   }
 
-  /** A project and a token with these scopes. */
   async token(scopes: string, project?: string): Promise<string> {
     const only = project === undefined ? [] : ['--project', project];
     const words = ['token', 'create', '--name', 'test', '--scopes', scopes, ...only];

@@ -1,7 +1,6 @@
 /**
- * Stores of every engine with the collections of one plugin, each empty, for suites that run on several. A durable store
- * that a test has closed is emptied and kept for the next one of this process: its threads and tables cost a tenth of a
- * second of processor time.
+ * Empty stores of every engine with the collections of one plugin. A closed durable store is
+ * emptied and reused in this process, because creating one is slow.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -24,16 +23,17 @@ export interface StoreEngine {
   open: () => Promise<OpenedStore>;
 }
 
-/** One that may not be on this machine: `skip` ends the test or the suite. */
+/** An engine that may be missing; `skip` ends the test or the suite. */
 export interface OptionalEngine {
   name: string;
   open: (skip: () => never) => Promise<OpenedStore>;
 }
 
 /**
- * Opens a store of the engine before each test (or once before all), and closes it at the end. Skips without the engine.
- * @param begin what the suite does with the store
- * @param options.end what it does before the store is closed
+ * Opens a store before each test (or once before all) and closes it at the end. Skips if the engine
+ * is missing.
+ * @param begin receives the opened store
+ * @param options.end runs before the store is closed
  */
 export function useStore(
   engine: OptionalEngine,
@@ -55,7 +55,6 @@ export function useStore(
 
 let folder: string | undefined;
 
-/** A new file of its own; all of them go with the process. */
 function newFile(): string {
   if (folder === undefined) {
     const made = mkdtempSync(join(tmpdir(), 'aos-stores-'));
@@ -66,7 +65,6 @@ function newFile(): string {
 }
 
 export class PluginStores {
-  /** Empty ones that nobody has now, by their engine. */
   readonly #kept: Record<'sqlite' | 'mongodb', DocumentStore[]> = { sqlite: [], mongodb: [] };
 
   constructor(
@@ -74,24 +72,20 @@ export class PluginStores {
     private readonly collections: readonly CollectionSpec[],
   ) {}
 
-  /** The stored name of a collection. */
   readonly nameOf = (collection: string): string => `${this.plugin}_${collection}`;
 
-  /** The store's transactions, by the names in the manifest. */
   readonly transactOf = (store: DocumentStore): Transact | null => {
     const { transact } = store;
     if (transact === null) return null;
     return (writes) => transact(writes.map((write) => ({ ...write, collection: this.nameOf(write.collection) })));
   };
 
-  /** The store, connected and with its indexes. */
   readonly ensured = async <S extends DocumentStore>(store: S): Promise<S> => {
     await store.connect();
     await store.ensure(this.collections.map((spec) => ({ ...spec, name: this.nameOf(spec.name) })));
     return store;
   };
 
-  /** Engines that are on every machine. */
   get embedded(): readonly StoreEngine[] {
     return [
       {
@@ -109,7 +103,7 @@ export class PluginStores {
     ];
   }
 
-  /** Those and MongoDB, in a database of its own. */
+  /** Those and MongoDB, in a separate database. */
   get all(): readonly OptionalEngine[] {
     return [...this.embedded, { name: 'mongodb', open: (skip) => this.#mongo(skip) }];
   }
@@ -135,10 +129,9 @@ export class PluginStores {
   }
 }
 
-/** What each collection of a store was declared as last. */
 const declared = new WeakMap<DocumentStore, Map<string, string>>();
 
-/** The store makes what it does not have as declared: the next service's start finds the most of it there. */
+/** Ensures only collections whose declaration changed since the last service. */
 async function ensureOther(store: DocumentStore, specs: readonly CollectionSpec[]): Promise<void> {
   const known = declared.get(store) ?? new Map<string, string>();
   declared.set(store, known);
@@ -147,7 +140,7 @@ async function ensureOther(store: DocumentStore, specs: readonly CollectionSpec[
   for (const spec of others) known.set(spec.name, JSON.stringify(spec));
 }
 
-/** A service that stops closes its store: this one goes on. */
+/** A stopping service closes its store, which must stay open here. */
 function withoutEnd(store: DocumentStore): DocumentStore {
   return new Proxy(store, {
     get(target, name) {

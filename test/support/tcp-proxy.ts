@@ -1,4 +1,7 @@
-/** A TCP proxy before a server, for bad days: cuts connections, holds or delays what they carry, refuses new ones. */
+/**
+ * A TCP proxy that simulates network faults: it cuts connections, holds or delays data, and rejects
+ * new connections.
+ */
 import { once } from 'node:events';
 import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net';
 import { Transform } from 'node:stream';
@@ -8,7 +11,7 @@ export class TcpProxy {
   readonly #pairs = new Set<[Socket, Socket]>();
   #refusing = false;
   #refused = 0;
-  /** What has arrived since `hold`, to be let through by `heal`; null: nothing is held. */
+  /** Data held since `holdData`, forwarded by `restore`; null if not holding. */
   #held: (() => void)[] | null = null;
   #delayMs = 0;
 
@@ -30,12 +33,10 @@ export class TcpProxy {
     return this.#pairs.size;
   }
 
-  /** Connections that were not taken, since `refuse`. */
   get refused(): number {
     return this.#refused;
   }
 
-  /** Pieces that were not let through. */
   get held(): number {
     return this.#held?.length ?? 0;
   }
@@ -71,7 +72,6 @@ export class TcpProxy {
     else piece();
   }
 
-  /** Every connection ends without a word. */
   cut(): void {
     for (const [near, far] of this.#pairs) {
       near.resetAndDestroy();
@@ -79,24 +79,23 @@ export class TcpProxy {
     }
   }
 
-  /** Connections stay, and nothing comes through, new ones included. */
+  /** Keeps connections open and forwards nothing, including on new ones. */
   hold(): void {
     this.#held ??= [];
   }
 
-  /** Each piece arrives so much later. */
   delay(ms: number): void {
     this.#delayMs = ms;
   }
 
-  /** New connections are taken and ended at once, old ones are cut. */
+  /** Accepts and immediately closes new connections; cuts existing ones. */
   refuse(): void {
     this.#refusing = true;
     this.#refused = 0;
     this.cut();
   }
 
-  /** As if nothing had been; what was held comes through late. */
+  /** Ends all faults and forwards held data. */
   heal(): void {
     this.#refusing = false;
     this.#delayMs = 0;

@@ -1,4 +1,4 @@
-/** A browser without pages of the real service: its forms, with cookies and the tokens of the forms. */
+/** Uses the forms of the real service without a browser, with cookies and form tokens. */
 import type { TestService } from './service.js';
 
 interface Person {
@@ -11,12 +11,10 @@ export class Visitor {
 
   constructor(private readonly service: TestService) {}
 
-  /** @returns the status of the answer */
   async signIn({ username, password }: Person): Promise<number> {
     return (await this.post('/login', { username, password, next: '/account' }, '/login')).status;
   }
 
-  /** With a password, and a code where one is asked for. @returns the status of the last answer */
   async signInWithCode({ username, password }: Person, code: string): Promise<number> {
     const step = await this.post('/login', { username, password, next: '/account' }, '/login');
     const challenge = /name="challenge" value="([^"]+)"/.exec(await step.text())?.[1];
@@ -24,7 +22,6 @@ export class Visitor {
     return (await this.post('/login', { challenge, code, next: '/account' }, '/login')).status;
   }
 
-  /** @returns the secret, in base32, and the recovery codes */
   async enrolTotp(password: string, code: (secret: string) => string): Promise<{ secret: string; recovery: string[] }> {
     await this.post('/account/totp', { totp_password: password }, '/account');
     const secret = /[A-Z2-7]{32}/.exec(await (await this.get('/account/totp')).text())?.[0] ?? '';
@@ -34,12 +31,14 @@ export class Visitor {
     return { secret, recovery: Array.from(listed, ([, code = '']) => code) };
   }
 
-  /** No redirect is followed. */
   async get(path: string): Promise<Response> {
     return this.#ask(path, {});
   }
 
-  /** No redirect is followed. @param page whose form is sent */
+  /**
+   * Does not follow redirects.
+   * @param page whose form is sent
+   */
   async post(path: string, fields: Record<string, string>, page: string): Promise<Response> {
     const csrf_token = /name="csrf_token" value="([^"]+)"/.exec(await (await this.get(page)).text())?.[1] ?? '';
     const body = new URLSearchParams({ ...fields, csrf_token });

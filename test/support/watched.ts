@@ -1,6 +1,6 @@
 /**
- * A memory store that notes what it is asked, to hold every query that a plugin really makes against its declared indexes:
- * no test server shows MongoDB's plans, and a hand-written list of queries forgets the newest.
+ * A memory store that records its queries, so that tests can check every query of a plugin against
+ * its declared indexes. No test server shows MongoDB's query plans.
  */
 import { MemoryStore } from '../../adapters/memory/store.js';
 import type { Collection, CollectionSpec, Condition, Doc, Filter, Sort, Update } from '../../ports/store.js';
@@ -59,14 +59,16 @@ export class WatchedStore extends MemoryStore {
 const isEqual = (condition: Condition | readonly Filter[] | undefined): boolean =>
   condition !== undefined && (condition === null || typeof condition !== 'object');
 
-/** The condition narrows an index to a range, or to a few. */
 function isRange(condition: Condition | readonly Filter[] | undefined): boolean {
   if (isEqual(condition)) return true;
   if (condition === null || condition === undefined || typeof condition !== 'object') return false;
   return ['in', 'gt', 'gte', 'lt', 'lte', 'prefix'].some((operator) => operator in condition);
 }
 
-/** An index finds the matches, or gives the order: nothing reads the whole collection and sorts it. */
+/**
+ * Returns whether an index finds the matches or provides the order, so that no full collection scan
+ * with a sort is needed.
+ */
 export function isServed({ method, filter, sort }: Asked, indexes: CollectionSpec['indexes']): boolean {
   if (isRange(filter['id'])) return true;
   const first = sort[0]?.[0];
@@ -84,8 +86,8 @@ export function isServed({ method, filter, sort }: Asked, indexes: CollectionSpe
 const EMPTY: Asked = { collection: '', method: 'count', filter: {}, sort: [] };
 
 /**
- * Few documents are found by one of `values` or by a text (ports/store.ts, CollectionSpec), whatever the order; many by a
- * walk of that order, which the other rule asks for.
+ * Few documents are found by one of `values` or by a text (ports/store.ts, CollectionSpec), in any
+ * order. Many need a scan in that order, which the other rule covers.
  */
 function isFound(asked: Asked, spec: Partial<CollectionSpec>): boolean {
   const { filter, sort } = asked;
@@ -103,7 +105,10 @@ function isFound(asked: Asked, spec: Partial<CollectionSpec>): boolean {
   );
 }
 
-/** Queries without an index, each once, as `tokens.find {"kind":…} by created_at`; and how many were looked at. */
+/**
+ * Returns queries without an index, each once, as `tokens.find {"kind":…} by created_at`, and the
+ * number of queries checked.
+ */
 export function unserved(
   asked: readonly Asked[],
   prefix: string,

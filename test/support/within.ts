@@ -1,6 +1,7 @@
-/** A limit for what has none, so that what stands still is known by its name and not by the end of the test's time. */
-
-/** What `step` comes to. @throws by its name after `ms` */
+/**
+ * Resolves with the result of `step`.
+ * @throws Error with `name` after `ms`
+ */
 export async function within<T>(name: string, ms: number, step: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

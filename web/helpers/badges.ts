@@ -1,4 +1,3 @@
-/** Severity, status and state as a coloured word with a sign: colour is never the only difference. */
 import { attributes, escape, Html, plain, split, type Helper } from './html.js';
 
 type Tone = 'critical' | 'danger' | 'warning' | 'info' | 'success' | 'accent' | 'neutral';
@@ -18,8 +17,7 @@ const NAMED = new Map<string, Tone>(
 );
 
 /**
- * Words of the contracts and how they look. A word that is not here is neutral, so a new state needs no change. A Map
- * and no object: a word from outside must not find `constructor`.
+ * Tones by contract word; others are neutral. A Map, because an object would find `constructor`.
  */
 const TONES = new Map<string, Tone>(
   Object.entries({
@@ -76,9 +74,7 @@ const TONES = new Map<string, Tone>(
   }),
 );
 
-/**
- * The kit's badge for a tone. `badge-sign` puts a sign before the word, so that colour is never the only difference.
- */
+/** Badge classes by tone. `badge-sign` adds a sign, so that color is never the only difference. */
 const BADGES: Record<Tone, string> = {
   critical: 'bg-critical',
   danger: 'bg-danger-lt',
@@ -89,12 +85,10 @@ const BADGES: Record<Tone, string> = {
   neutral: 'bg-secondary-lt',
 };
 
-/** A code word as people write it. */
 const words = (value: unknown): string => (value === 'wont_fix' ? 'won’t fix' : plain(value).replaceAll('_', ' '));
 const initial = (value: unknown): string => Array.from(plain(value))[0]?.toUpperCase() ?? '';
 const sentence = (value: unknown): string => initial(value) + Array.from(words(value)).slice(1).join('');
 
-/** `{{badge item.status}}`, `{{badge "3 new" tone="info"}}`, `{{badge x label="signed in"}}`; nothing for no value. */
 function badge(...args: unknown[]): Html {
   const { values, hash } = split(args);
   const word = plain(values[0]);
@@ -105,13 +99,11 @@ function badge(...args: unknown[]): Html {
   return new Html(`<span${set}>${label}</span>`);
 }
 
-/** The kit's text colour for a severity. */
 const SEVERITY_TONES: Record<string, string> = { critical: 'critical', high: 'danger', medium: 'warning' };
 
 const steps = ['low', 'medium', 'high', 'critical'];
 const SEVERITIES = new Map(steps.map((step) => [step, drawn(step)]));
 
-/** Severity with its bars: four steps that differ without colour. */
 const severity = (value: unknown): Html => SEVERITIES.get(plain(value)) ?? drawn(plain(value));
 
 function drawn(word: string): Html {
@@ -124,11 +116,10 @@ function drawn(word: string): Html {
   );
 }
 
-/** Icons without a name, by name and class: a page has a hundred. Both come from views, which are few. */
+/** Cache of unnamed icons by name and class, because a page has about a hundred of a few kinds. */
 const decorations = new Map<string, Html>();
 const MOST_DECORATIONS = 500;
 
-/** `{{icon "bug"}}`: one of web/assets/icons.svg. With `label=` it is an image with a name, else decoration. */
 export function icon(...args: unknown[]): Html {
   const { values, hash } = split(args);
   const name = plain(values[0]).replace(/[^a-z0-9-]/g, '');

@@ -1,6 +1,6 @@
 /**
- * Small charts drawn on the server as inline SVG, by D3's scales: presentation attributes only, because the CSP
- * forbids styles. A metric over time is in series.ts.
+ * Small inline SVG charts with D3's scales. They use presentation attributes only, because the CSP
+ * forbids styles. Time series are in series.ts.
  */
 import { scaleBand, scaleLinear } from 'd3-scale';
 import { number } from './format.js';
@@ -8,18 +8,15 @@ import { attributes, escape, Html, numeric, plain, split, type Helper } from './
 
 const series = (value: unknown): number[] => (Array.isArray(value) ? value.map((v) => numeric(v) ?? 0) : []);
 /**
- * Scales are made once, and each picture sets their spans: D3 writes the functions of a new scale into its properties,
- * and V8 makes such functions among its old objects (decision 020).
+ * Shared scales: D3 writes functions into the properties of a new scale, which V8 allocates among
+ * its old objects (decision 020).
  */
 const COLUMNS = scaleBand<number>().padding(0.24);
 const HEIGHTS = scaleLinear();
 
 const round = (n: number): number => Math.round(n * 100) / 100;
 
-/**
- * The `d` of a line through the values, within `width` × `height`, zero at the bottom; '' for fewer than two. A list
- * has one in every row: no scale is made for it, and where the line goes on level its middle points are left out.
- */
+/** Returns the path of a line through the values, zero at the bottom; empty for fewer than two. */
 export function sparkPath(values: readonly number[], width: number, height: number): string {
   if (values.length < 2) return '';
   const low = Math.min(...values, 0);
@@ -48,7 +45,6 @@ function frame(kind: string, width: number, height: number, label: string, body:
   return new Html(`<svg${set}>${body}</svg>`);
 }
 
-/** The `d` of columns on a line of their own, zero below it; `top` is the value of the whole height. */
 export function barPath(values: readonly number[], width: number, height: number, top: number): string {
   const step = width / values.length;
   const wide = round(step * 0.7);
@@ -56,24 +52,20 @@ export function barPath(values: readonly number[], width: number, height: number
   for (let i = 0; i < values.length; i++) {
     const value = values[i] as number;
     if (value <= 0) continue;
-    // A single occurrence beside thousands is seen all the same.
+    // Keeps a single occurrence visible next to thousands.
     const tall = round(Math.max(Math.min(value / top, 1) * height, 2));
     path += `M${round(i * step)},${height}v-${tall}h${wide}v${tall}z`;
   }
   return path;
 }
 
-/** Columns: every row of a list has the scale `top`, so that rows can be compared. */
+/** Renders columns; all rows of a list share the scale `top`, so that they can be compared. */
 function sparkBars(counts: readonly number[], width: number, height: number, top: number, label: string): Html {
   const path = barPath(counts, width, height - 1, Math.max(top, 1));
   const base = `<path d="M0 ${height - 0.5}H${width}" class="spark-base"/>`;
   return frame('spark', width, height, label, `${path === '' ? '' : `<path d="${path}" class="spark-bars"/>`}${base}`);
 }
 
-/**
- * `{{sparkline counts label="Hits per hour, last 24 h"}}`: a line; with `top`, the greatest value of all rows, columns.
- * `width`, `height` in pixels.
- */
 function sparkline(...args: unknown[]): Html {
   const { values, hash } = split(args);
   const width = numeric(hash['width']) ?? 96;
@@ -90,11 +82,6 @@ function sparkline(...args: unknown[]): Html {
   return frame('spark', width, height, plain(hash['label']), body);
 }
 
-/**
- * `{{bar-chart counts label="Errors per hour" titles=hours}}`: columns; each carries its title for the pointer. `top`:
- * the value of the whole height, for charts that share a scale. `marks`: `[{at, label}]`, lines at moments from 0 to 1
- * of the width, such as a publish; the page names them in text too.
- */
 function bars(...args: unknown[]): Html {
   const { values, hash } = split(args);
   const all = series(values[0]);
@@ -104,7 +91,7 @@ function bars(...args: unknown[]): Html {
   const x = COLUMNS.domain(all.keys()).range([0, width]);
   const y = HEIGHTS.domain([0, Math.max(...all, numeric(hash['top']) ?? 1, 1)]).range([0, height]);
   const columns = all.map((v, i) => {
-    // A column of height 0 would say "no data"; a thin line says "none counted".
+    // Height 0 would mean "no data"; a thin line means "none counted".
     const tall = v > 0 ? Math.max(y(v), 3) : 1;
     const title = `<title>${escape(titles[i] ?? '')}${titles[i] === undefined ? '' : ': '}${escape(v)}</title>`;
     const box = attributes({
@@ -119,22 +106,17 @@ function bars(...args: unknown[]): Html {
   return frame('bars d-block w-100', width, height, plain(hash['label']), body);
 }
 
-/** Lines over a chart, each with its title for the pointer. */
 function marksIn(given: unknown, width: number, height: number): string {
   const marks = Array.isArray(given) ? (given as Record<string, unknown>[]) : [];
   return marks
     .map(({ at, label }) => {
       const x = round(Math.min(Math.max(numeric(at) ?? 0, 0), 1) * width);
-      // The wide, unseen line is what a pointer finds.
+      // The wide, invisible line is the hover target.
       return `<g class="chart-mark"><path d="M${x} 0V${height}"/><path class="chart-mark-near" d="M${x} 0V${height}"/><title>${escape(plain(label))}</title></g>`;
     })
     .join('');
 }
 
-/**
- * `{{share-bar parts label="Monitors by state"}}` with parts `[{label, value, tone}]`: one bar in proportion, and its
- * legend.
- */
 function shares(...args: unknown[]): Html {
   const { values, hash } = split(args);
   const parts = (Array.isArray(values[0]) ? (values[0] as Record<string, unknown>[]) : []).map((part) => ({
@@ -162,10 +144,6 @@ function shares(...args: unknown[]): Html {
   );
 }
 
-/**
- * `{{progress-bar done total label="Applying rule"}}`: a native progress element, so that no style is needed for its
- * width.
- */
 function progress(...args: unknown[]): Html {
   const { values, hash } = split(args);
   const max = Math.max(numeric(values[1]) ?? 100, 0);

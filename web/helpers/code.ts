@@ -1,7 +1,5 @@
-/** Code, stack traces and commands. Text from outside: escaped, never interpreted. */
 import { attributes, escape, Html, numeric, plain, split, type Helper } from './html.js';
 
-/** `{{code-block text label="Payload"}}`: a block that scrolls by itself and can be reached by keyboard. */
 function code(...args: unknown[]): Html {
   const { values, hash } = split(args);
   const value = values[0];
@@ -10,7 +8,6 @@ function code(...args: unknown[]): Html {
   return new Html(`<pre${set}><code>${escape(text)}</code></pre>`);
 }
 
-/** `{{stack-trace text mark=2}}`: numbered lines; line `mark` (from 0) is the first own frame. */
 function trace(...args: unknown[]): Html {
   const { values, hash } = split(args);
   const mark = numeric(hash['mark']);
@@ -33,13 +30,11 @@ function trace(...args: unknown[]): Html {
   return new Html(`<pre${set}><code>${lines}</code></pre>`);
 }
 
-/** `{{prose text}}`: text whose `words in backticks` become code, as descriptions of the interface have them. */
 function prose(value: unknown): Html {
   const parts = plain(value).split(/`([^`\n]+)`/);
   return new Html(parts.map((part, i) => (i % 2 === 1 ? `<code>${escape(part)}</code>` : escape(part))).join(''));
 }
 
-/** `{{copy-command "aos token create --name ci"}}`: a command; the button appears where scripts run. */
 function copy(...args: unknown[]): Html {
   const { values, hash } = split(args);
   const text = plain(values[0]);

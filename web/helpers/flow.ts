@@ -1,7 +1,3 @@
-/**
- * Days of work as one chart: what came in above the line, what was resolved below it. Inline SVG without styles, as in
- * charts.ts.
- */
 import { attributes, escape, Html, late, numeric, plain, split, type Helper } from './html.js';
 
 const WIDTH = 720;
@@ -28,7 +24,6 @@ const titleOf = ({ date, added, resolved, regressed }: Day): string => {
   return `${day}: ${added} new, ${resolved} resolved, ${regressed} regressed`;
 };
 
-/** `{{flow-chart days label="…" height=120}}`, days `[{date, new, resolved, regressed}]`; nothing for none. */
 function flow(...args: unknown[]): Html {
   const { values, hash } = split(args);
   const days = daysOf(values[0]);

@@ -1,4 +1,3 @@
-/** Numbers as people read them: thousands, bytes, percentages, plurals. */
 import { formatSentence } from '../../lib/sentence.js';
 import { late, numeric, plain, split, type Helper } from './html.js';
 
@@ -6,19 +5,17 @@ const thousands = late(() => new Intl.NumberFormat('en-GB', { maximumFractionDig
 const short = late(() => new Intl.NumberFormat('en-GB', { notation: 'compact', maximumFractionDigits: 1 }));
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
-/** `12,345`; an en dash's longer sister for nothing. */
 export function number(value: unknown): string {
   const n = numeric(value);
   return n === null ? '—' : thousands().format(n);
 }
 
-/** `1.5 MiB`. */
 export function bytes(value: unknown): string {
   const n = numeric(value);
   if (n === null || n < 0) return '—';
   let unit = 0;
   let amount = n;
-  // Rounded first: 1,048,575 bytes are 1.0 MiB and never "1024 KiB".
+  // Rounded first, so that 1,048,575 bytes become 1.0 MiB instead of "1024 KiB".
   while (unit < UNITS.length - 1 && Number(amount.toFixed(unit === 0 ? 0 : 1)) >= 1024) {
     amount /= 1024;
     unit++;
@@ -26,7 +23,6 @@ export function bytes(value: unknown): string {
   return `${unit === 0 ? amount : amount.toFixed(1)} ${UNITS[unit]}`;
 }
 
-/** A share of one as `42.5%`; `{{percent done of=total}}` divides first. */
 function percent(...args: unknown[]): string {
   const { values, hash } = split(args);
   const n = numeric(values[0]);
@@ -35,7 +31,6 @@ function percent(...args: unknown[]): string {
   return `${thousands().format(Math.round((n / whole) * 1000) / 10)}%`;
 }
 
-/** `{{plural 3 "item"}}` → `3 items`; a third argument is the irregular plural. */
 export function plural(...args: unknown[]): string {
   const [value, one, many] = split(args).values;
   const n = numeric(value) ?? 0;

@@ -1,10 +1,8 @@
 /**
- * Markup made by helpers. `Html` is what Handlebars calls a SafeString: it prints an object's `toHTML()` unescaped, so
- * no import of the engine is needed here. Every helper that returns `Html` escapes what it was given with `escape`.
- * Rejected: building these in partials. A partial's missing parameter reads the page's field of the same name.
+ * Markup from helpers, which Handlebars prints unescaped because of `toHTML()`. Every helper that
+ * returns `Html` must escape its input.
  */
 
-/** Markup that the template engine prints as it is. */
 export class Html {
   constructor(private readonly markup: string) {}
   toHTML(): string {
@@ -15,10 +13,8 @@ export class Html {
   }
 }
 
-/** The last argument that Handlebars gives every helper. */
 export interface HelperOptions {
   hash: Record<string, unknown>;
-  /** `root`: the context of the whole page. */
   data?: { root?: Record<string, unknown> };
 }
 
@@ -34,12 +30,11 @@ const ENTITIES: Record<string, string> = {
   '=': '&#x3D;',
 };
 
-/** Text safe in element content and in quoted attributes. null and undefined become nothing. */
+/** Escapes text for element content and quoted attributes; null and undefined become empty. */
 export function escape(value: unknown): string {
   return plain(value).replace(/[&<>"'`=]/g, (c) => ENTITIES[c] as string);
 }
 
-/** Any template value as text: objects as JSON, nothing as the empty string. */
 export function plain(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'string') return value;
@@ -48,7 +43,10 @@ export function plain(value: unknown): string {
   return JSON.stringify(value) ?? '';
 }
 
-/** ` name="value"` for each attribute that is neither null, undefined nor false; true is the bare name. */
+/**
+ * Renders ` name="value"` for each attribute that is not null, undefined or false; true yields the
+ * bare name.
+ */
 export function attributes(values: Record<string, unknown>): string {
   let out = '';
   for (const name in values) {
@@ -59,15 +57,12 @@ export function attributes(values: Record<string, unknown>): string {
   return out;
 }
 
-/** What a helper was given. */
 export interface HelperArguments {
   values: readonly unknown[];
   hash: Record<string, unknown>;
-  /** The fields of the whole page. */
   root: Record<string, unknown>;
 }
 
-/** The helper's own arguments, its hash and the page's fields. */
 export function split(args: readonly unknown[]): HelperArguments {
   const last = args.at(-1);
   if (typeof last === 'object' && last !== null && 'hash' in last && typeof last.hash === 'object') {
@@ -77,13 +72,13 @@ export function split(args: readonly unknown[]): HelperArguments {
   return { values: args, hash: {}, root: {} };
 }
 
-/** A finite number, or null: text from a form or a missing field never becomes NaN on a page. */
+/** Returns a finite number or null, so that NaN never appears on a page. */
 export function numeric(value: unknown): number | null {
   const n = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof n === 'number' && Number.isFinite(n) ? n : null;
 }
 
-/** What is made with its first use, and kept: with the first formatter Node reads 8 MB about all languages. */
+/** Creates a value on first use, because the first Intl formatter loads much locale data. */
 export function late<T>(make: () => T): () => T {
   let made: { readonly value: T } | null = null;
   return () => (made ??= { value: make() }).value;

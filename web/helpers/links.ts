@@ -1,10 +1,8 @@
-/** Links: those within the service keep the page's filters, those from data lead only to http(s). */
 import { attributes, escape, Html, plain, split, type Helper } from './html.js';
 import { labelOf } from './logic.js';
 
 type Query = Record<string, unknown>;
 
-/** `/bugs?status=open&cursor=…`: the query with `change` on top; null, undefined and '' take a parameter away. */
 export function url(path: string, query: Query = {}, change: Query = {}): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries({ ...query, ...change })) {
@@ -17,7 +15,7 @@ export function url(path: string, query: Query = {}, change: Query = {}): string
 }
 
 /**
- * The address when it is absolute http(s), else null. Everything from outside is hostile: `javascript:`, `data:`,
+ * Returns an absolute http(s) URL, else null: external values may be `javascript:`, `data:` or
  * `//x`.
  */
 export function safeUrl(value: unknown): string | null {
@@ -31,17 +29,12 @@ export function safeUrl(value: unknown): string | null {
   }
 }
 
-/** `{{page-url path query cursor=next status=null}}` */
 function pageUrl(...args: unknown[]): string {
   const { values, hash } = split(args);
   const query = values[1];
   return url(plain(values[0]), typeof query === 'object' && query !== null ? (query as Query) : {}, hash);
 }
 
-/**
- * `{{external-link repo_url}}`, `{{external-link repo_url text="Repository"}}`: a link, or the bare text when it is no
- * http(s) address.
- */
 function external(...args: unknown[]): Html {
   const { values, hash } = split(args);
   const target = safeUrl(values[0]);
@@ -51,11 +44,6 @@ function external(...args: unknown[]): Html {
   return new Html(`<a${set}>${shown}<span class="visually-hidden"> (opens a new tab)</span></a>`);
 }
 
-/**
- * `{{#each (chips-of path query (list-of "status" "Status"))}}`: one entry per value of the named parameters,
- * `{label, value, href}` with the address that leaves out that value (and the page of the list). `project=projects` in
- * the hash names the values of a parameter by a list of `{value, label}`.
- */
 function chips(...args: unknown[]): { label: string; value: string; href: string }[] {
   const { values: own, hash: named, root } = split(args);
   const [path, given, labels] = own;
@@ -75,32 +63,25 @@ function chips(...args: unknown[]): { label: string; value: string; href: string
   });
 }
 
-/** Parameters that name a project. */
 const BY_PROJECT: ReadonlySet<string> = new Set(['project', 'product', 'project_slug']);
 
-/** The project that was chosen in the bar, which shows it and takes it away. */
 function chosenIn(root: Record<string, unknown>): string | null {
   const bar = root['project_bar'] as { chosen?: { slug?: unknown } | null } | null | undefined;
   return typeof bar?.chosen?.slug === 'string' ? bar.chosen.slug : null;
 }
 
-/** One value or several, as texts; nothing and '' are none. */
 const listed = (value: unknown): string[] =>
   [value]
     .flat()
     .map(plain)
     .filter((text) => text !== '');
 
-/** `{{#if (among query.status "open")}}`: a parameter that may have come once or several times has this value. */
 const among = (given: unknown, value: unknown): boolean => listed(given).includes(plain(value));
 
-/** `{{first-of query.tag}}`: the first value, as a control shows it. */
 const firstOf = (given: unknown): string => listed(given)[0] ?? '';
 
-/** `{{count-of query.status}}`: how many values. */
 const countOf = (given: unknown): number => listed(given).length;
 
-/** Where a navigation entry leads is where we are, or above it. @param target one path or several */
 export function current(target: unknown, path: unknown): boolean {
   const at = plain(path);
   return [target]

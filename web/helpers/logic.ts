@@ -1,9 +1,7 @@
-/** Questions that templates ask: comparisons, choices, small values. Empty lists count as false, as in `{{#if}}`. */
 import { escape, Html, plain, split, type Helper } from './html.js';
 
 const truthy = (value: unknown): boolean => (Array.isArray(value) ? value.length > 0 : Boolean(value));
 
-/** Order of two numbers, or of two texts; null where they cannot be compared. */
 function order(a: unknown, b: unknown): number | null {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   if (typeof a === 'string' && typeof b === 'string') return a < b ? -1 : Number(a > b);
@@ -27,7 +25,6 @@ function includes(list: unknown, value: unknown): boolean {
   return typeof list === 'string' && typeof value === 'string' && list.includes(value);
 }
 
-/** Pretty JSON as text; Handlebars escapes it. */
 function json(value: unknown): string {
   return JSON.stringify(value, null, 2) ?? '';
 }
@@ -37,20 +34,15 @@ function size(value: unknown): number {
   return typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
 }
 
-/**
- * `{{label-of projects "shop"}}`: how a list of `{value, label}` calls a value; the value itself when the list has it
- * not.
- */
 export function labelOf(options: unknown, value: unknown): unknown {
   const found = Array.isArray(options) ? (options as { value?: unknown; label?: unknown }[]) : [];
   return found.find((one) => one.value === value)?.label ?? value;
 }
 
-/** Text cut after `max` characters, with the whole as title. */
 function truncate(value: unknown, max: unknown): Html {
   const all = plain(value);
   const limit = typeof max === 'number' ? max : 80;
-  // Enough units for `limit` characters and one more: the whole text may be long, and is in every row of a list.
+  // Splits only as much as needed, because the text may be long.
   const characters = Array.from(all.slice(0, 2 * limit + 2));
   if (characters.length <= limit) return new Html(escape(all));
   const cut = characters.slice(0, limit - 1).join('');

@@ -1,19 +1,15 @@
 /**
- * Markdown as markup, by markdown-it. HTML in the text is shown and not interpreted, and links lead only to addresses
- * of the web. In a guide of the service (`base` is given) relative links lead to other guides, headings have anchors,
- * and pictures are shown. Anybody may have written other texts, and a picture would tell its host who reads it: there
- * its words stand.
+ * Renders Markdown. HTML is shown as text and links lead only to web addresses. Only guides (`base`
+ * is given) have images: in external text an image would reveal the reader to its host.
  */
 import MarkdownIt, { type Env, type Token } from 'markdown-it';
 import { BoundedMap } from '../../lib/bounded-map.js';
 import { Anchors } from '../../ports/manual.js';
 import { attributes, escape, Html, plain, split, type Helper } from './html.js';
 
-/** What a text is; handed to markdown-it as its environment. */
 interface Origin {
-  /** Address below which the guides lie, `/docs/`; null: a text from outside. */
+  /** Base URL of the guides, `/docs/`; null: external text. */
   base: string | null;
-  /** Folder of the guide below `base`, with its slash; empty at the top. */
   folder: string;
 }
 
@@ -25,7 +21,6 @@ const SCHEME = /^\s*[a-z][a-z0-9+.-]*:/i;
 const WEB = /^\s*https?:/i;
 const MAIL = /^\s*mailto:/i;
 
-/** Path of `target` seen from `folder`; null: it lies outside of the guides. */
 function resolved(folder: string, target: string): string | null {
   const parts: string[] = [];
   for (const part of `${folder}${target}`.split('/')) {
@@ -36,7 +31,6 @@ function resolved(folder: string, target: string): string | null {
   return parts.join('/');
 }
 
-/** Where a link leads; null: nowhere, so that its words stand alone. */
 function hrefOf(href: string, { base, folder }: Origin): string | null {
   if (WEB.test(href) || (base !== null && MAIL.test(href))) return href;
   if (base === null || SCHEME.test(href)) return null;
@@ -50,22 +44,22 @@ function hrefOf(href: string, { base, folder }: Origin): string | null {
 const markdown = new MarkdownIt({ html: false });
 markdown.validateLink = (url) => !SCHEME.test(url) || WEB.test(url) || MAIL.test(url);
 
-/** Characters of one paragraph that are read for links and emphasis: some texts cost the square of their length. */
+/** Inline parsing limit per paragraph, because some texts take quadratic time. */
 const LONGEST_READ = 2048;
 
 markdown.core.ruler.before('inline', 'lengths', ({ tokens, env }) => {
   if (originOf(env).base !== null) return;
   for (const token of tokens) {
     if (token.type !== 'inline' || token.content.length <= LONGEST_READ) continue;
-    // The reader of paragraphs takes no token of this type.
+    // Prevents inline parsing of this token.
     token.type = 'text_whole';
   }
 });
-/** Cells of one table: a row of a single `|` has as many as its heading, and each costs some microseconds. */
+/** Cells per table: a row of a single `|` has as many cells as its heading. */
 const MOST_CELLS = 500;
 const DELIMITERS = /^[|: \t]*-[|:\- \t]*$/;
 
-// A table that is too large is shown as it is written, up to its next empty line.
+// A table over the limit is shown as text, up to the next empty line.
 markdown.block.ruler.before(
   'table',
   'large_table',
@@ -90,7 +84,6 @@ markdown.block.ruler.before(
 
 markdown.renderer.rules['text_whole'] = (tokens, at) => escape(tokens[at]?.content ?? '').replaceAll('\n', '<br>');
 
-/** Before anything is written: links and headings are what the environment makes of them. */
 markdown.core.ruler.push('addresses', ({ tokens, env }) => {
   const origin = originOf(env);
   const anchors = new Anchors();
@@ -119,7 +112,7 @@ markdown.renderer.rules.image = (tokens, at, _options, env) => {
   if (base === null || path === null) return escape(alt);
   const img = (more: Record<string, string>): string =>
     `<img${attributes({ src: `${base}${path}`, alt, ...more, loading: 'lazy' })}>`;
-  // Of each screen there are two pictures (`npm run pictures`); the one that is not shown is not loaded.
+  // Each screen has two pictures (`npm run pictures`); the hidden one is not loaded.
   if (!path.endsWith('.png')) return img({});
   return `${img({ class: 'when-light' })}${img({ src: `${base}${path.slice(0, -4)}-dark.png`, class: 'when-dark' })}`;
 };
@@ -128,13 +121,8 @@ markdown.renderer.rules.table_close = () => '</table></div>';
 markdown.renderer.rules.fence = (tokens, at) =>
   `<pre class="code" tabindex="0"><code>${escape(tokens[at]?.content ?? '')}</code></pre>`;
 
-/** Guides as markup, those that were read last: their texts stay the same until the next version. */
 const guides = new BoundedMap<{ text: string; html: Html }>({ most: 20 });
 
-/**
- * `{{markdown text}}` for a text from outside; `{{markdown text base="/docs/" page="decisions/003-x"}}` for a guide of
- * the service.
- */
 function render(...args: unknown[]): Html {
   const { values, hash } = split(args);
   const text = plain(values[0]);

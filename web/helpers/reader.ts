@@ -1,27 +1,27 @@
 /**
- * By whose clock a page is read: the zone and the hours that a person chose, else the service's own (contract 80,
- * times). The one place where an instant becomes words; the formats of each choice are made once.
+ * The reader's clock: the user's time zone and hour format, else the service's (contract 80,
+ * times). All instants are formatted here; formatters are cached.
  */
 import { BoundedMap } from '../../lib/bounded-map.js';
 
 export interface ReaderClock {
-  /** IANA name, `Europe/Zurich`. */
   timezone: string;
   hours: 12 | 24;
-  /** Nobody has signed in: the browser shows times by its own clock (assets/times.js). */
+  /** No one has signed in: the browser converts times itself (assets/times.js). */
   public: boolean;
 }
 
-/** Formats of one zone and one kind of hours, in English. */
 export interface TimeFormats {
   clock: ReaderClock;
   /** `20 Nov 2026` */
   date: (at: number) => string;
-  /** `20 Nov 2026, 09:12`, `20 Nov 2026, 9:12 am`; with the zone's short name beside it: `CET`. */
+  /** `20 Nov 2026, 09:12`, `20 Nov 2026, 9:12 am`; with the zone's short name: `CET`. */
   minute: (at: number) => ZonedText;
-  /** With seconds. */
   second: (at: number) => ZonedText;
-  /** With the offset, which tells the two hours apart that come in autumn: `20 Nov 2026, 09:12:30 GMT+1`. */
+  /**
+   * With the offset, which distinguishes the repeated hour in autumn: `20 Nov 2026, 09:12:30
+   * GMT+1`.
+   */
   full: (at: number) => string;
   /** `20 Nov, 09:00 CET` */
   hour: (at: number) => string;
@@ -32,19 +32,17 @@ export interface ZonedText {
   zone: string;
 }
 
-/** Zones are a few hundred, and a person chooses one. */
 const made = new BoundedMap<TimeFormats>({ most: 1_000 });
 
-/** Chromium and Node put different spaces into formatted times; one plain space keeps tests and copies simple. */
+/** Replaces the special spaces in formatted times, which differ between Chromium and Node. */
 const spaced = (text: string): string => text.replace(/[\u202f\u00a0]/g, ' ');
 
-/** What follows the last blank is the zone: no short name of one has a blank in it. */
 function parted(text: string): ZonedText {
   const at = text.lastIndexOf(' ');
   return { text: text.slice(0, at), zone: text.slice(at + 1) };
 }
 
-/** @throws RangeError when the time zone is unknown */
+/** @throws RangeError for an unknown time zone */
 export function formatsOf(clock: ReaderClock): TimeFormats {
   const key = `${clock.timezone} ${clock.hours} ${clock.public}`;
   const known = made.get(key);
@@ -74,7 +72,10 @@ export function formatsOf(clock: ReaderClock): TimeFormats {
   return formats;
 }
 
-/** The clock of whoever looks at this page: the field `reader` at its root. @param own the service's zone */
+/**
+ * Returns the reader's clock from the root field `reader`.
+ * @param own the service's zone
+ */
 export function clockOf(root: Record<string, unknown>, own: string): ReaderClock {
   const reader = root['reader'] as Partial<ReaderClock> | undefined;
   return {

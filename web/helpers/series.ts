@@ -1,7 +1,6 @@
 /**
- * A metric over time, drawn on the server: scales, ticks, lines and areas by D3, as inline SVG whose colours come from
- * classes, because the CSP forbids styles (docs/decisions/008). The labels of the axis are text beside the picture:
- * within it they would be stretched with it.
+ * Time series chart as inline SVG. Colors come from classes, because the CSP forbids styles
+ * (docs/decisions/008). Axis labels are outside of the picture, which would stretch them.
  */
 import { scaleLinear } from 'd3-scale';
 import { area, line } from 'd3-shape';
@@ -13,7 +12,6 @@ import type { TimeOptions } from './time.js';
 const WIDTH = 720;
 const HEIGHT = 150;
 const TICKS = 4;
-/** A hole in the data is drawn as one when it is longer than so many buckets. */
 const HOLE = 3;
 
 interface Point {
@@ -23,7 +21,7 @@ interface Point {
   max: number;
 }
 
-/** Made once, as in charts.ts; each picture sets what they span. */
+/** Shared scales, as in charts.ts; each chart sets their domains. */
 const ACROSS = scaleLinear().range([0, WIDTH]).clamp(true);
 const UP = scaleLinear().range([HEIGHT, 0]).clamp(true);
 const ROUND = scaleLinear();
@@ -49,7 +47,6 @@ function pointsOf(value: unknown): Point[] {
   });
 }
 
-/** The points with a null wherever a hole is to be seen: D3 begins anew behind it. */
 function withHoles(points: readonly Point[], longest: number): (Point | null)[] {
   return points.flatMap((point, i) => {
     const before = points[i - 1];
@@ -57,11 +54,10 @@ function withHoles(points: readonly Point[], longest: number): (Point | null)[] 
   });
 }
 
-/** Below this, differences are noise of floating point, relative to the greatest value. */
+/** Relative tolerance for floating-point noise. */
 const FLAT = 1e-9;
 const TINY = 1e-290;
 
-/** The least and greatest of what is drawn; a flat series has room above and below. */
 function extent(levels: readonly number[]): [low: number, high: number] {
   const low = levels.reduce((a, b) => Math.min(a, b), Infinity);
   const high = levels.reduce((a, b) => Math.max(a, b), -Infinity);
@@ -72,8 +68,8 @@ function extent(levels: readonly number[]): [low: number, high: number] {
 }
 
 /**
- * What the axis spans: round numbers, nothing below zero where nothing is (a band of deviation may be), and nothing
- * above 100% where it is a share.
+ * Returns the axis domain: round numbers, not below zero unless the data is, and at most 100% for a
+ * ratio.
  */
 function domainOf(points: readonly Point[], band: readonly number[], unit: string): [low: number, high: number] {
   const levels = points.flatMap(({ min, max }) => [min, max]);
@@ -85,7 +81,6 @@ function domainOf(points: readonly Point[], band: readonly number[], unit: strin
   return [positive ? Math.max(from, 0) : from, share ? Math.min(to, 100) : to];
 }
 
-/** For the read-out under the pointer: bucket since the first point, average, least and greatest. */
 function readOut(points: readonly Point[], bucket: number): string {
   const first = points[0]?.at ?? 0;
   const short = (value: number): string => String(Number(value.toPrecision(6)));
@@ -94,12 +89,6 @@ function readOut(points: readonly Point[], bucket: number): string {
     .join(' ');
 }
 
-/**
- * `{{series-chart points from=… to=… bucket=300 mean=… stddev=… unit="ms" label="cpu"}}`: average as a line, min to max
- * as an area, the long-term mean with its deviation as a band, axes of round numbers and round times. Points
- * `[{t, avg, min, max}]`; times RFC 3339, `bucket` in seconds. `assets/charts.js` adds what is read out under the
- * pointer and by keyboard.
- */
 const seriesChart =
   ({ timezone }: TimeOptions): Helper =>
   (...args) => {
@@ -149,16 +138,16 @@ const seriesChart =
     return new Html(`<div class="series-chart">${labels(ticks, y, unit)}<div${plot}>${picture}</div></div>`);
   };
 
-/** The zone stands beside the first time of the axis, and holds for the others. */
+/** The first time of the axis carries the zone for all. */
 const zoned = (ticks: readonly TimeTick[], zoneAt: (at: number) => string): TimeTick[] =>
   ticks.map((tick, i) => (i === 0 ? { ...tick, label: `${tick.label} ${zoneAt(tick.at)}` } : tick));
 
-/** Times below the picture, placed in percent: within it they would be stretched. */
+/** Times below the picture, positioned in percent so that they are not stretched. */
 function axis(times: readonly TimeTick[], place: (at: number) => number): string {
   const texts = times.map(({ at, label }, i) => {
     const percent = place(at);
     const anchor = percent < 4 ? 'start' : percent > 96 ? 'end' : 'middle';
-    // On a narrow chart every second one has to do.
+    // Narrow charts show every second label.
     const kind = i % 2 === 1 ? ' class="series-between"' : '';
     return `<text${kind} x="${two(percent)}%" y="14" text-anchor="${anchor}">${escape(label)}</text>`;
   });
@@ -174,15 +163,14 @@ function bandOf(mean: number | null, stddev: number, y: (value: number) => numbe
   return [`<rect${set}/>`, `<path class="series-mean" d="M0 ${two(y(mean))}H${WIDTH}"/>`];
 }
 
-/** Points with a hole on both sides: a line needs two. */
+/** Lists points with a gap on both sides: a line needs two. */
 const alone = (drawn: readonly (Point | null)[]): Point[] =>
   drawn.filter((point, i): point is Point => point !== null && (drawn[i - 1] ?? drawn[i + 1] ?? null) === null);
 
-/** A short dash: a circle would be stretched with the picture. */
+/** A short dash, because a circle would be stretched with the picture. */
 const dot = (x: number, y: number): string =>
   `<path class="series-line series-dot" d="M${two(Math.min(Math.max(x - 1, 0), WIDTH - 2))} ${two(y)}h2"/>`;
 
-/** Each beside its grid line, in percent of the height from the top. */
 function labels(ticks: readonly number[], y: ReturnType<typeof scaleLinear<number>>, unit: string): string {
   const greatest = Math.max(...ticks.map(Math.abs));
   const shown =

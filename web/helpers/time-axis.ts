@@ -1,4 +1,7 @@
-/** Round times of a zone for the axis of a chart; D3's time scale knows the process's zone and UTC alone. */
+/**
+ * Round times of a zone for a chart's axis; D3's time scale supports only the process's zone and
+ * UTC.
+ */
 import { localOf, utcOfLocal } from '../../lib/local-time.js';
 
 const MINUTE = 60_000;
@@ -13,16 +16,13 @@ const MOST = 7;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 export interface TimeTick {
-  /** Milliseconds since 1970. */
   at: number;
-  /** `14:00` or `2 pm`, and at midnight `21 Nov`. */
   label: string;
 }
 
 /**
- * At most seven, evenly apart on the zone's clock: on the day of a change of the clock two of them are an hour nearer
- * or farther. None for a span that is not one.
- * @param zone IANA
+ * Returns at most seven ticks, evenly spaced on the zone's clock; empty for an invalid span.
+ * @param zone IANA name
  * @param hours of the reader's clock
  */
 export function timeTicks(from: number, to: number, zone: string, hours: 12 | 24 = 24): TimeTick[] {

@@ -1,15 +1,14 @@
 /**
- * Times: stored in UTC, shown by the reader's clock, with the UTC value and the relative age at hand (contract 80).
- * Intl carries the zone's rules, daylight saving included (reader.ts).
+ * Times are stored in UTC and shown by the reader's clock, with UTC and relative age available
+ * (contract 80). Intl handles zones and daylight saving (reader-clock.ts).
  */
 import { BoundedMap } from '../../lib/bounded-map.js';
 import { escape, Html, late, numeric, plain, split, type Helper } from './html.js';
 import { clockOf, formatsOf, type TimeFormats, type ZonedText } from './reader.js';
 
 export interface TimeOptions {
-  /** `app.timezone`: where no reader's own is known. IANA name, `Europe/Zurich`. */
+  /** `app.timezone`, used without a reader's zone. IANA name, `Europe/Zurich`. */
   timezone: string;
-  /** Milliseconds since 1970. */
   now: () => number;
 }
 
@@ -18,14 +17,12 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Milliseconds of an RFC 3339 text, a Date or a number; null when it is none. */
 export function instant(value: unknown): number | null {
   if (value instanceof Date) return numeric(value.getTime());
   if (typeof value === 'number') return numeric(value);
   return typeof value === 'string' && /^\d{4}-/.test(value) ? numeric(Date.parse(value)) : null;
 }
 
-/** `just now`, `3 min ago`, `in 2 h`. */
 export function age(at: number, now: number): string {
   const distance = Math.abs(now - at);
   if (distance < 10 * SECOND) return 'just now';
@@ -42,7 +39,6 @@ function distanceText(ms: number): string {
   return `${Math.floor(ms / (365.25 * DAY))} y`;
 }
 
-/** `1 d 2 h`, `3 min 5 s`: the two largest units of a number of seconds. */
 export function duration(seconds: unknown): string {
   const n = numeric(seconds);
   if (n === null) return '—';
@@ -67,12 +63,8 @@ function utc(at: number): string {
   return `${new Date(at).toISOString().replace('T', ' ').replace('Z', '')} UTC`;
 }
 
-/**
- * Helpers `time`, `hour-titles`, `day-titles`, `age-of`, `local-time`, `utc-time`, `duration`: by the clock of whoever
- * looks at the page, else in the zone of the service.
- */
 export function timeHelpers({ timezone, now }: TimeOptions): Record<string, Helper> {
-  // An unknown zone of the service is refused at the start.
+  // Rejects an unknown zone of the service at startup.
   if (timezone !== 'UTC') formatsOf(clockOf({}, timezone));
   const formatsFor = (root: Record<string, unknown>): TimeFormats => formatsOf(clockOf(root, timezone));
   const utcDay = late(() => new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }));
@@ -92,17 +84,18 @@ export function timeHelpers({ timezone, now }: TimeOptions): Record<string, Help
     const past = age(at, now());
     const formats = formatsFor(root);
     const mode = plain(hash['mode']) in bodies ? plain(hash['mode']) : 'both';
-    // What stands there is not said again; and a page for everybody is made again only when it says something new.
+    // Avoids repeating a visible age; a shared page is only rendered again when its content
+    // changes.
     const aged = !formats.clock.public && mode !== 'both' && mode !== 'age';
     const title = `${formats.full(at)} · ${utc(at)}${aged ? ` · ${past}` : ''}`;
     const iso = new Date(at).toISOString();
-    // Where nobody has signed in, the browser shows it by its own clock.
+    // For anonymous visitors the browser shows its own time.
     const shown = formats.clock.public ? ` data-time="${mode}"` : '';
     const body = bodies[mode]?.(at, formats, past) ?? '';
     return new Html(`<time class="when" datetime="${iso}" title="${escape(title)}"${shown}>${body}</time>`);
   }
 
-  /** Titles of the last hours or days, made once for all rows of a page. */
+  /** Creates the titles of the last hours or days once for all rows of a page. */
   const titlesOf = (
     step: number,
     titleFor: (root: Record<string, unknown>) => (at: number) => string,
@@ -123,13 +116,8 @@ export function timeHelpers({ timezone, now }: TimeOptions): Record<string, Help
     };
   };
 
-  /**
-   * `{{hour-titles 24}}`: `20 Nov, 09:00 CET` for each of the last hours, oldest first, the running one last; for a
-   * chart's columns.
-   */
   const hourTitles = titlesOf(HOUR, (root) => formatsFor(root).hour);
 
-  /** `{{day-titles 30}}`: the last days in UTC, today last. */
   const dayTitles = titlesOf(DAY, () => (at) => utcDay().format(at));
 
   const textOf = (args: unknown[], render: (at: number, formats: TimeFormats) => string): string => {
@@ -152,5 +140,4 @@ export function timeHelpers({ timezone, now }: TimeOptions): Record<string, Help
   };
 }
 
-/** The zone stands beside every time of day, quieter than it. */
 const marked = ({ text, zone }: ZonedText): string => `${escape(text)} <span class="when-zone">${escape(zone)}</span>`;

@@ -1,6 +1,6 @@
 /**
- * A stack trace drawn from its parts (plugins/bugs/pages/trace.ts makes them). A helper and no template, because a
- * trace has up to some hundred frames and a page shows several. Text from outside: escaped, never a link.
+ * Renders a stack trace from its parts (plugins/bugs/pages/trace.ts). External text is escaped and
+ * never linked.
  */
 import { attributes, escape, Html, plain, split, type Helper } from './html.js';
 import { treeOf } from './tree.js';
@@ -11,7 +11,6 @@ const list = (value: unknown): Fields[] => (Array.isArray(value) ? (value as Fie
 const CHEVRON =
   '<svg class="icon icon-sm" width="20" height="20" aria-hidden="true"><use href="/assets/icons.svg#i-chevron-right"></use></svg>';
 
-/** Code that came with a frame, without the indentation that all its lines share. */
 function source(lines: unknown): string {
   const all = Array.isArray(lines) ? lines.map(plain) : [];
   if (all.length === 0) return '';
@@ -19,7 +18,6 @@ function source(lines: unknown): string {
   return `<code class="frame-source">${escape(all.map((line) => line.slice(indent)).join('\n'))}</code>`;
 }
 
-/** The frame's code as its reporter sent it, under its numbers. */
 function code(lines: unknown): string {
   const all = list(lines);
   if (all.length === 0) return '';
@@ -30,7 +28,6 @@ function code(lines: unknown): string {
   return `<pre class="frame-code" tabindex="0"><code>${drawn.join('')}</code></pre>`;
 }
 
-/** Code and variables of a frame; those of the marked frame are open. */
 function values(value: unknown, mark: boolean): string {
   const { code: lines, locals } = (typeof value === 'object' && value !== null ? value : {}) as Fields;
   const shown = code(lines);
@@ -74,7 +71,6 @@ function drawn(row: Fields): string {
   return `<li class="frame-fold"><details><summary>${CHEVRON} ${escape(row['label'])}</summary><ol class="frames">${inside}</ol></details></li>`;
 }
 
-/** One exception, those that belong to it inside. */
 function part(node: Fields): string {
   const relation = plain(node['relation']);
   const before = relation === '' ? '' : `<span class="trace-relation">${escape(relation)}</span> `;
@@ -87,7 +83,6 @@ function part(node: Fields): string {
   return `<div class="trace-part">${head}${frames}${below}</div>`;
 }
 
-/** `{{stack-parts tree label="Stack trace"}}`: parts `[{relation, title, rows, inner}]`; nothing for none. */
 function parts(...args: unknown[]): Html {
   const { values, hash } = split(args);
   const all = list(values[0]).map(part);

@@ -1,20 +1,19 @@
 /**
- * A JSON value as a tree of keys and values that opens without scripts. Bounded in depth and size: what came from
- * outside may be 32 KiB of nothing but brackets.
+ * Renders a JSON value as a tree that works without scripts. Depth and size are bounded, because
+ * external input may be nothing but brackets.
  */
 import { escape, Html, plain, split, type Helper } from './html.js';
 import { grouped } from '../../lib/text/grouped.js';
 
 const DEEPEST = 12;
-/** Objects below this depth are closed until they are opened. */
+/** Deeper objects are collapsed. */
 const OPEN = 2;
 const MOST = 1500;
 const LONGEST = 400;
 
-/** A text; the rest of a long one is behind a click, which says how long it is. */
 function long(value: string): string {
   if (value.length <= LONGEST) return `<span class="tree-value">${escape(value)}</span>`;
-  // Between two halves of one character nothing is cut.
+  // Does not split a surrogate pair.
   const end = /[\ud800-\udbff]$/.test(value.slice(0, LONGEST)) ? LONGEST - 1 : LONGEST;
   return `<details class="tree-long"><summary>${escape(value.slice(0, end))}… <span class="hint">${grouped(value.length)} characters</span></summary><span class="tree-value">${escape(value.slice(end))}</span></details>`;
 }
@@ -53,7 +52,6 @@ class Tree {
   }
 }
 
-/** `{{json-tree context}}`: an object or a list; a bare value is shown as text. */
 function tree(...args: unknown[]): Html {
   const [value] = split(args).values;
   if (value === null || value === undefined) return new Html('');
@@ -61,10 +59,8 @@ function tree(...args: unknown[]): Html {
   return new Html(treeOf(value));
 }
 
-/** Markup of an object or a list. */
 export const treeOf = (value: object): string => new Tree().rows(Object.entries(value), 0);
 
-/** `{{long-value value}}`: any value of a table's cell; long text folded, an object as a tree. */
 function cell(...args: unknown[]): Html {
   const [value] = split(args).values;
   if (typeof value === 'object' && value !== null && Object.keys(value).length > 0) return new Html(treeOf(value));

@@ -1,4 +1,3 @@
-/** Columns of hours or days, each in the colour of its worst state: what a monitor's past looks like at a glance. */
 import { attributes, escape, Html, numeric, plain, split, type Helper } from './html.js';
 import { duration } from './time.js';
 
@@ -11,7 +10,6 @@ interface Column {
   text: string;
 }
 
-/** Columns side by side that say the same. */
 interface Run extends Column {
   from: number;
   to: number;
@@ -35,11 +33,6 @@ function columnOf({ tone, text, seconds }: Record<string, unknown>): Column {
   };
 }
 
-/**
- * `{{state-bar columns titles=(hour-titles 24) label="Last 24 hours"}}`: columns `[{tone, text, seconds}]`, oldest
- * first. Those side by side that say the same are one dashed line with one title for the pointer, which names the first
- * and the last; the label says for everyone how many were not well. A list has such a bar in every row.
- */
 function stateBar(...args: unknown[]): Html {
   const { values, hash } = split(args);
   const columns = (Array.isArray(values[0]) ? (values[0] as Record<string, unknown>[]) : []).map(columnOf);
@@ -59,7 +52,7 @@ function stateBar(...args: unknown[]): Html {
   );
 }
 
-/** Along the lower edge, as thick as the tone is bad: the styles say how thick, and cut it into columns. */
+/** The stylesheet sets the thickness by tone and cuts the line into columns. */
 function drawn({ tone, text, from, to }: Run, titles: readonly unknown[]): string {
   const named = [...new Set([plain(titles[from]), plain(titles[to])])].filter((title) => title !== '').join(' to ');
   const title = named === '' ? text : `${named}: ${text}`;

@@ -1,7 +1,6 @@
 /**
- * Backups that the running service makes by itself. Each is the work of a process of its own with the lowest priority:
- * reading, hashing and compressing take a core for minutes, and a driver that meets a damaged store may end its
- * process.
+ * Scheduled backups. Each runs in a separate process with the lowest priority, because hashing and
+ * compressing use a core for minutes, and a driver may crash on a damaged store.
  */
 import { fork } from 'node:child_process';
 import { rename } from 'node:fs/promises';
@@ -13,7 +12,6 @@ import { textOf, writeOwn } from '../files.js';
 import { nameOf, newestBackup, prune } from './names.js';
 
 const DAY_MS = 24 * 3_600_000;
-/** In the folder: which version last migrated the store, and since when nothing is pending. */
 const MIGRATED = 'migrated.json';
 
 interface Migrated {
@@ -23,20 +21,20 @@ interface Migrated {
 }
 
 export interface AutomaticOptions {
-  /** Where they lie; made when missing. */
   folder: string;
-  /** How many of each kind stay. */
+  /** How many of each kind are retained. */
   keep: number;
-  /** Of this service: the one whose migrations a backup comes before. */
   version: string;
   now: () => number;
-  /** The module that makes one: it gets the job as JSON, its only argument, and answers by one message. */
+  /**
+   * Module that writes a backup: it receives the job as JSON in its only argument and answers with
+   * one message.
+   */
   module: string;
   /** @param path of the new file */
   job: (path: string, releases: boolean) => object;
 }
 
-/** What the process answers. */
 export type BackupAnswer = { bytes: number } | { error: string };
 
 export class AutomaticBackups implements Backups {
@@ -81,7 +79,6 @@ export class AutomaticBackups implements Backups {
     await rename(join(folder, `${MIGRATED}.new`), join(folder, MIGRATED));
   }
 
-  /** The copy that was made before migrations of this version, when they have not succeeded since. */
   async #pendingCopy(): Promise<BackupNote | null> {
     const { folder, version, now } = this.options;
     const copy = await newestBackup(folder, now(), version);
@@ -95,7 +92,6 @@ export class AutomaticBackups implements Backups {
     return this.options.now() - Math.max(Date.parse(migrated.at), this.#startedAt) >= DAY_MS;
   }
 
-  /** Null: this version has not migrated the store yet. */
   async #migrated(): Promise<Migrated | null> {
     const text = await textOf(join(this.options.folder, MIGRATED));
     const migrated = text === null ? null : parseMigrated(text);
@@ -123,7 +119,7 @@ export class AutomaticBackups implements Backups {
   }
 }
 
-/** Null for what is no such note: then the copies stay. */
+/** @returns null for an invalid note, so that the copies are retained */
 function parseMigrated(text: string): Migrated | null {
   try {
     const { version, at } = JSON.parse(text) as Partial<Migrated>;

@@ -1,6 +1,6 @@
 /**
- * `aos backup`: the embedded store as it is at one moment, the key files beside it, and the packages (contract 95,
- * command line).
+ * Writes `aos backup`: a snapshot of the embedded store, the key files and the packages (contract
+ * 95, command line).
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -19,17 +19,16 @@ const READ_BYTES = 1024 * 1024;
 export interface BackupSource {
   dataDir: string;
   /**
-   * Names of key files of the data directory; one that is not there is given by the configuration, and not in the
-   * backup.
+   * Names of key files in the data directory. Missing files mean configured keys, which are not
+   * backed up.
    */
   keyFiles: readonly string[];
-  /** Null: without packages. */
+  /** Null excludes packages. */
   releases: ReleaseStore | null;
-  /** Copies the store's file, as it is at one moment, to a path. */
   copyStore: (to: string) => Promise<void>;
 }
 
-/** @throws Error, one sentence, for a target that is there or that has no room; nothing stays then */
+/** @throws Error (one sentence) when the target exists or does not fit; nothing is left behind */
 export async function writeBackup(
   path: string,
   about: Omit<ArchiveHead, 'format' | 'format_version' | 'kind' | 'releases'>,
@@ -39,7 +38,8 @@ export async function writeBackup(
   const folder = dirname(path);
   await removeStale(folder, Date.now());
   return withCopy(folder, async (copy) => {
-    // Keys first: a rotation between the two leaves the new key sealed in the store, which opens it by the data key.
+    // Keys first: after a rotation in between, the new key is sealed in the store and opened by the
+    // data key.
     const keys = await keysOf(source);
     await source.copyStore(copy).catch((error: unknown) => {
       throw isFull(error)

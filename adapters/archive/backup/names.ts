@@ -1,7 +1,4 @@
-/**
- * The files that the service makes by itself, one folder of them: their names hold when they were made, so that a copy
- * keeps it.
- */
+/** Names of automatic backups contain their creation time, which copies preserve. */
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BackupNote } from '../../../ports/store/backups.js';
@@ -12,7 +9,10 @@ const NAME = /^aos-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z(?:-before-([A-Za-z0-9
 
 const toNamePart = (version: string): string => version.replaceAll(/[^A-Za-z0-9._-]/g, '_').slice(0, 60);
 
-/** @param at RFC 3339, UTC @param before version whose migration it comes before */
+/**
+ * @param at RFC 3339, UTC
+ * @param before version whose migration the backup precedes
+ */
 export function nameOf(at: string, before?: string): string {
   const time = `${at.slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
   const suffix = before === undefined ? '' : `-before-${toNamePart(before)}`;
@@ -22,7 +22,7 @@ export function nameOf(at: string, before?: string): string {
 interface Named {
   name: string;
   at: string;
-  /** The version whose migration it comes before, as far as a name can hold it; null: another backup. */
+  /** Version whose migration the backup precedes, in its file name form; null for other backups. */
   before: string | null;
 }
 
@@ -32,7 +32,6 @@ function read(name: string): Named | null {
   return { name, at: `${year}-${month}-${day}T${hour}:${minute}:${second}.000Z`, before };
 }
 
-/** Newest first. A folder that is not there holds none. */
 async function listed(folder: string): Promise<Named[]> {
   const names = await readdir(folder).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return [];
@@ -42,9 +41,11 @@ async function listed(folder: string): Promise<Named[]> {
 }
 
 /**
- * The newest backup in a folder; null: none is there.
- * @param now milliseconds; what is from later does not count: the clock was wrong when it was made
- * @param before only those that come before the migrations of this version
+ * Returns the newest backup in a folder, or null.
+ *
+ * @param now milliseconds; later backups are ignored, because the clock was wrong when they were
+ *   made
+ * @param before restricts the search to backups made before migrations of this version
  */
 export async function newestBackup(
   folder: string,
@@ -64,8 +65,9 @@ export async function newestBackup(
 }
 
 /**
- * Removes the oldest beyond `keep`, those before migrations counted for themselves, and what killed runs left.
- * @param needed the version whose copies stay, because the store may have to go back to them; null: none
+ * Removes the oldest backups beyond `keep`, counted separately for those before migrations, and
+ * leftovers of killed runs.
+ * @param needed version whose copies are retained for a rollback, or null
  */
 export async function prune(folder: string, keep: number, now: number, needed: string | null = null): Promise<void> {
   const isNeeded = ({ before }: Named): boolean => needed !== null && before === toNamePart(needed);

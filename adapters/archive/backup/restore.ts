@@ -1,7 +1,8 @@
 /**
- * `aos restore` (contract 95, command line): everything is unpacked beside its place and judged; then one file says
- * that all of it is there and right, and only then it is put in place. A run that is killed before that file leaves the
- * target empty; after it, the next start of anything puts the rest in place (docs/consistency.md, restore).
+ * Restores a backup (`aos restore`, contract 95, command line). Everything is unpacked in staging
+ * and validated; then a ready file is written, and only then the content is moved into place. A run
+ * killed before the ready file leaves the target empty. After it, the next start completes the
+ * restore (docs/consistency.md, restore).
  */
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,9 +15,7 @@ import { codeOf, isThere, textOf, writeOwn } from '../files.js';
 import { placedOf, putPackages, StagedPackages, type PackageTarget, type PlacedPackage } from '../packages.js';
 import { keyEntry, STORE_ENTRY } from './backup.js';
 
-/** In the data directory, while a restore is under way. */
 const STAGING = 'restore';
-/** In it, once everything is there and right. */
 const READY = 'ready.json';
 const PLACES = 'places';
 const KEYS = 'keys';
@@ -25,24 +24,21 @@ const SQLITE = 'SQLite format 3\0';
 
 export interface RestoreTarget {
   dataDir: string;
-  /** The store's file. */
   store: string;
-  /** Names of the key files that this version knows. */
   keyFiles: readonly string[];
   releases: PackageTarget;
 }
 
 interface Ready {
-  /** Where the store was to be: a configuration that was changed since does not fit. */
+  /** Target path of the store, to detect a changed configuration. */
   store: string;
   keys: string[];
-  /** Hash → staged package. */
   packages: Record<string, string>;
-  /** What the restore brings; absent when an earlier version began it. */
+  /** Summary of the restore; absent when an earlier version began it. */
   restored?: Restored;
 }
 
-/** What is wrong with the unpacked file of a store, to follow its name; null: nothing. */
+/** Returns what is wrong with a store file, as the end of a sentence, or null. */
 export type CheckStoreFile = (path: string) => string | null;
 
 export interface Restored {
@@ -54,8 +50,8 @@ export interface Restored {
 const unpackedAt = (store: string): string => `${store}.restoring`;
 
 /**
- * The caller has seen that the target is empty, and that nothing runs on it.
- * @throws ArchiveRejected: nothing was put in place; Error, one sentence
+ * The caller must ensure that the target is empty and not in use.
+ * @throws ArchiveRejected when nothing was put in place; Error (one sentence)
  */
 export async function restoreBackup(file: string, target: RestoreTarget, check: CheckStoreFile): Promise<Restored> {
   const staging = join(target.dataDir, STAGING);
@@ -83,7 +79,7 @@ export async function restoreBackup(file: string, target: RestoreTarget, check: 
     });
     if (stores !== 1) throw new ArchiveRejected(`${file} holds no ${STORE_ENTRY}`);
     const wrong = check(unpackedAt(target.store));
-    // Made by reading it.
+    // Created by reading the store.
     await removeLogs(unpackedAt(target.store));
     if (wrong !== null) throw new ArchiveRejected(`holds a ${STORE_ENTRY} ${wrong}`);
     return archive.head;
@@ -102,7 +98,9 @@ export async function restoreBackup(file: string, target: RestoreTarget, check: 
   return restored;
 }
 
-/** A file of another kind under the store's name would be found out by the next start alone. */
+/**
+ * Rejects files that are not SQLite databases, which otherwise only the next start would detect.
+ */
 async function* beginningWith(text: string, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let first = true;
   for await (const piece of content) {
@@ -114,10 +112,12 @@ async function* beginningWith(text: string, content: AsyncIterable<Uint8Array>):
   if (first) throw new ArchiveRejected(`holds a ${STORE_ENTRY} that is empty`);
 }
 
-/** Whether a restore has come so far that a start has to finish it. */
 export const isRestoreReady = (dataDir: string): Promise<boolean> => isThere(join(dataDir, STAGING, READY));
 
-/** Puts in place what a restore has validated, also one that was killed. Null: there is none to finish. */
+/**
+ * Moves a validated restore into place, also after a crash.
+ * @returns null when there is nothing to complete
+ */
 export async function finishRestore(target: RestoreTarget): Promise<Partial<Restored> | null> {
   const staging = join(target.dataDir, STAGING);
   const text = await textOf(join(staging, READY));
@@ -130,10 +130,10 @@ export async function finishRestore(target: RestoreTarget): Promise<Partial<Rest
     const kept = await textOf(join(staging, KEYS, key));
     if (kept !== null) await replace(join(target.dataDir, key), kept);
   }
-  // The log of the store that was there does not belong to the one that comes.
+  // The log of the previous store must not be applied to the restored one.
   await removeLogs(target.store);
   await rename(unpackedAt(target.store), target.store).catch((error: unknown) => {
-    // It is in its place since the run that was killed.
+    // Already moved by the killed run.
     if (codeOf(error) !== 'ENOENT') throw error;
   });
   await syncFolder(join(target.store, '..'));

@@ -1,36 +1,37 @@
-/** What an archive says of itself in its first entry, and the names of its own entries (docs/archives.md). */
+/**
+ * The first entry of an archive, which describes it, and the names of its own entries
+ * (docs/archives.md).
+ */
 import { ArchiveRejected } from './rejected.js';
 
 /**
- * `backup`: the embedded store as a file, with its keys. `export`: documents as JSON lines, without secrets in clear.
+ * `backup`: the embedded store as a file, with its keys. `export`: documents as JSON lines, without
+ * plaintext secrets.
  */
 export type ArchiveKind = 'backup' | 'export';
 
 export interface ArchiveHead {
   format: 'aos-archive';
-  /** Rises when a reader of before could not read it. */
+  /** Increases when earlier readers cannot read the archive. */
   format_version: number;
   kind: ArchiveKind;
-  /** Version of AOS that wrote it. */
   version: string;
   /** RFC 3339, UTC. */
   created_at: string;
-  /** The engine that it was read from. */
   engine: string;
-  /** Whether release packages are in it. */
   releases: boolean;
-  /** One-way fingerprints of the keys that the store is used with, by setting. */
+  /** One-way fingerprints of the store's keys, by setting. */
   keys: Record<string, string>;
   /**
-   * Of an export: the migrations that its documents have been through, without those of indexes. Of a backup null: its
-   * store says so.
+   * In an export: the applied migrations except those of indexes. Null in a backup, whose store
+   * contains them.
    */
   migrations: string[] | null;
 }
 
 export const FORMAT_VERSION = 1;
 export const HEAD_ENTRY = 'archive.json';
-/** Last: the hash of every other entry. The name `manifest.json` belongs to packages. */
+/** The last entry: the hash of every other entry. Packages already use the name `manifest.json`. */
 export const HASHES_ENTRY = 'hashes.json';
 
 /** @throws ArchiveRejected when this version cannot read it */

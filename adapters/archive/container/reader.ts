@@ -1,6 +1,6 @@
 /**
- * Reads an archive strictly, by the reader that judges packages, in one pass and bounded memory. Its answer alone says
- * that the archive is whole: every entry has the hash that the last one names, and there is no other.
+ * Reads an archive strictly in one pass and bounded memory. It only returns when the archive is
+ * complete: every entry has the listed hash, and there are no others.
  */
 import { createReadStream } from 'node:fs';
 import { readPackage, UnsafePackage, type FileEntry } from '../../../lib/formats/archive.js';
@@ -9,11 +9,12 @@ import { HASHES_ENTRY, HEAD_ENTRY, headOf, parsed, type ArchiveHead, type Archiv
 import { ArchiveRejected } from './rejected.js';
 import type { EntryHash } from './writer.js';
 
-/** Entries of an archive: parts of collections and packages. */
 const MOST_ENTRIES = 400_000;
 const MAX_HEAD_BYTES = 16 * 1024 * 1024;
 const MAX_HASHES_BYTES = 128 * 1024 * 1024;
-/** A store that has been emptied is mostly zeros, which gzip makes a thousandth of. */
+/**
+ * Maximum compression ratio: an emptied store is mostly zeros, which gzip shrinks to a thousandth.
+ */
 const RATIO = 1_050;
 
 export interface ReadArchive {
@@ -22,14 +23,14 @@ export interface ReadArchive {
 }
 
 /**
- * Takes one entry. What it leaves unread is skipped.
- * @throws ArchiveRejected for an entry that has no place in this kind
+ * Receives one entry; unread content is skipped.
+ * @throws ArchiveRejected for an entry that does not belong in this kind
  */
 export type TakeEntry = (entry: FileEntry, content: AsyncIterable<Uint8Array>, head: ArchiveHead) => Promise<void>;
 
 /**
- * @param kind null: either
- * @throws ArchiveRejected; Error, one sentence, when the file cannot be read; what `take` throws
+ * @param kind null accepts both
+ * @throws ArchiveRejected; Error (one sentence) when the file cannot be read; errors of `take`
  */
 export async function readArchive(path: string, kind: ArchiveKind | null, take: TakeEntry): Promise<ReadArchive> {
   let head: ArchiveHead | null = null;
@@ -65,7 +66,7 @@ const KINDS: Readonly<Record<ArchiveKind, string>> = {
 export async function entryText(entry: FileEntry, content: AsyncIterable<Uint8Array>, most: number): Promise<string> {
   if (entry.size > most) throw new ArchiveRejected(`has ${entry.path} with more than ${most} bytes`);
   const pieces: Uint8Array[] = [];
-  // The buffer of a piece is the reader's own.
+  // The reader reuses its buffer.
   for await (const piece of content) pieces.push(Buffer.from(piece));
   return Buffer.concat(pieces).toString('utf8');
 }

@@ -1,5 +1,5 @@
 /**
- * An archive that is not what it should be: nothing of it was put in place. `why` follows the name of its file in a
+ * The archive is invalid and nothing of it was put in place. `why` follows the file name in a
  * sentence.
  */
 export class ArchiveRejected extends Error {

@@ -1,6 +1,6 @@
 /**
- * Documents as lines of canonical JSON (RFC 8785), collection by collection in the order of their ids: the same
- * documents are the same bytes whatever engine they come from, so that two exports can be compared by hash
+ * Formats documents as canonical JSON lines (RFC 8785), ordered by collection and id. Equal
+ * documents yield equal bytes on every engine, so that exports can be compared by hash
  * (docs/archives.md).
  */
 import { createHash, type Hash } from 'node:crypto';
@@ -12,16 +12,15 @@ import { ArchiveRejected } from '../container/rejected.js';
 
 export const CONTENTS_ENTRY = 'contents.json';
 export const MIGRATIONS = 'kernel_migrations';
-/** What says that an import is under way. */
 export const MOVES = 'kernel_moves';
-/** Of the store that they are in, and of no other. */
+/** Collections that belong to one store and are not exported. */
 const OWN = new Set(['kernel_leases', MOVES]);
-/** What a store's indexes are is its own; the next start makes those that are missing. */
+/** Index migrations are not exported, because the next start creates missing indexes. */
 const INDEXES = /^[a-z0-9]+:indexes-[0-9a-f]+$/;
-/** A body has 64 levels at most; what is made of it has a few more. */
+/** A request body has at most 64 levels; derived documents have a few more. */
 const MAX_DEPTH = 200;
 const MAX_VALUES = 1_000_000;
-/** Of a part, which ends after 4 MiB. */
+/** Limit per part, which ends after 4 MiB. */
 const MAX_DOCUMENTS = 500_000;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -30,14 +29,14 @@ const PART = /^collections\/([a-z][a-z0-9_]*)\/\d{6}\.jsonl$/;
 
 export interface CollectionContents {
   documents: number;
-  /** Hex, of all its lines. */
+  /** Hex, over all lines. */
   sha256: string;
 }
 
 export interface Contents {
   collections: Record<string, CollectionContents>;
   documents: number;
-  /** Hex: equal for equal contents. */
+  /** Hex; equal contents have equal hashes. */
   sha256: string;
 }
 
@@ -45,22 +44,20 @@ export const travels = (collection: string): boolean => !OWN.has(collection) && 
 
 export const isOfIndexes = (collection: string, { id }: Doc): boolean => collection === MIGRATIONS && INDEXES.test(id);
 
-/** Fingerprints of keys are in the head of the archive, and an import writes them anew. */
+/** Fingerprints of keys are in the archive's description; an import writes them again. */
 const KEYS = 'kernel_keys';
 
-/** Whether a document is its store's own, and in no export. */
 export const isOfStore = (collection: string, doc: Doc): boolean =>
   isOfIndexes(collection, doc) || (collection === KEYS && !('key' in doc));
 
 export const partEntry = (collection: string, n: number): string =>
   `collections/${collection}/${String(n).padStart(6, '0')}.jsonl`;
 
-/** The collection of an entry; null: it is none of documents. */
 export const collectionOfEntry = (path: string): string | null => PART.exec(path)?.[1] ?? null;
 
 /**
- * The documents of a part.
- * @throws ArchiveRejected for what no store has written
+ * Parses the documents of a part.
+ * @throws ArchiveRejected for invalid content
  */
 export function documentsIn(text: string, path: string): Doc[] {
   const lines = text.split('\n');
@@ -77,7 +74,10 @@ export function documentsIn(text: string, path: string): Doc[] {
   });
 }
 
-/** Counts brackets and commas outside of texts before the line is parsed. Null: it is within the limits. */
+/**
+ * Counts brackets and commas outside of strings before the line is parsed.
+ * @returns the violated limit, or null
+ */
 function findExcess(line: string): string | null {
   let depth = 0;
   let values = 0;
@@ -95,7 +95,7 @@ function findExcess(line: string): string | null {
   return null;
 }
 
-/** Bytes are written in base64. */
+/** Bytes are encoded as base64. */
 export function lineOf(doc: Doc): string {
   const plain = Object.entries(doc).map(([field, value]) => [
     field,
@@ -107,7 +107,10 @@ export function lineOf(doc: Doc): string {
 const toBase64 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
 
-/** The opposite, for the bytes field of a collection. @throws ArchiveRejected */
+/**
+ * Decodes the bytes field of a collection.
+ * @throws ArchiveRejected
+ */
 export function docFrom(line: Doc, collection: string, field: string | undefined): Doc {
   const text = field === undefined ? undefined : (line as unknown as { [field: string]: unknown })[field];
   if (field === undefined || text === undefined) return line;
@@ -116,11 +119,10 @@ export function docFrom(line: Doc, collection: string, field: string | undefined
   return withBytes(line, field, Buffer.from(text, 'base64'));
 }
 
-/** Counts and hashes as the lines go by. */
 export class ContentsHash {
   readonly #collections = new Map<string, { documents: number; hash: Hash }>();
 
-  /** @param documents lines in `bytes` */
+  /** @param documents number of lines in `bytes` */
   add(collection: string, bytes: Uint8Array | string, documents: number): void {
     let known = this.#collections.get(collection);
     if (known === undefined) this.#collections.set(collection, (known = { documents: 0, hash: createHash('sha256') }));
@@ -128,7 +130,6 @@ export class ContentsHash {
     known.documents += documents;
   }
 
-  /** Once, at the end. */
   contents(): Contents {
     const names = [...this.#collections.keys()].toSorted();
     const collections: Record<string, CollectionContents> = {};

@@ -1,4 +1,7 @@
-/** `aos export`: every document of a store, whatever its engine, and the packages (contract 95, command line). */
+/**
+ * Writes `aos export`: every document of a store of any engine, and the packages (contract 95,
+ * command line).
+ */
 import type { ReleasePlace, ReleaseStore } from '../../../ports/release-store.js';
 import type { Doc, DocumentStore } from '../../../ports/store.js';
 import type { ArchiveHead } from '../container/head.js';
@@ -17,9 +20,10 @@ import {
   type Contents,
 } from './contents.js';
 
-/** Documents read at once. */
 const PAGE = { first: 10, most: 250 };
-/** What they may have together: a piece of a source map has up to 350,000 characters, most have less than 4,000. */
+/**
+ * Characters per page: pieces of source maps have up to 350,000, most documents less than 4,000.
+ */
 const PAGE_CHARACTERS = 4 * 1024 * 1024;
 const PART_CHARACTERS = 4 * 1024 * 1024;
 
@@ -28,10 +32,10 @@ export interface Exported extends PackedArchive {
 }
 
 /**
- * @param store open; what is written to it meanwhile is in the archive or not
- * @param releases null: without packages
- * @throws Error, one sentence, for a target that is there or that has no room, and for a store that an import has not
- *   filled; nothing stays then
+ * @param store open; concurrent writes may or may not be included
+ * @param releases null excludes packages
+ * @throws Error (one sentence) when the target exists or does not fit, or the store is half
+ *   imported; nothing is left behind
  */
 export async function writeExport(
   path: string,
@@ -48,7 +52,6 @@ export async function writeExport(
   const told: { contents: Contents | null } = { contents: null };
   async function* entries(): AsyncGenerator<ArchiveEntry> {
     for (const name of (await store.collections()).filter(travels)) yield* partsOf(store, name, hash);
-    // An import may have begun meanwhile.
     await refuseHalfImported(store);
     told.contents = hash.contents();
     yield textEntry(CONTENTS_ENTRY, `${JSON.stringify(told.contents, null, 2)}\n`);
@@ -80,7 +83,6 @@ async function* partsOf(store: DocumentStore, name: string, hash: ContentsHash):
   if (lines.length > 0) yield part();
 }
 
-/** As many at once as their size allows, by the longest of those before. */
 async function* documentsOf(store: DocumentStore, name: string): AsyncGenerator<{ doc: Doc; line: string }> {
   const collection = store.collection<Doc>(name);
   let limit = PAGE.first;

@@ -1,7 +1,8 @@
 /**
- * `aos import`: the documents and packages of an export into an empty store of any engine (contract 95, command line).
- * The archive is judged whole first. Then a marker in the store says that it is half full: with it no start serves the
- * store, and another import begins by emptying it (docs/consistency.md, import).
+ * Imports documents and packages of an export into an empty store of any engine (`aos import`,
+ * contract 95, command line). The archive is validated completely first. A marker then declares the
+ * store half imported: no start serves it, and another import empties it first
+ * (docs/consistency.md, import).
  */
 import type { CollectionSpec, Doc, DocumentStore, Filter } from '../../../ports/store.js';
 import { parsed, type ArchiveHead } from '../container/head.js';
@@ -31,23 +32,28 @@ interface MoveDoc extends Doc {
 }
 
 export interface ImportTarget {
-  /** Open. */
   store: DocumentStore;
   releases: PackageTarget;
-  /** What this version declares; indexes are made before the documents come. */
+  /** Declarations of this version; indexes are created before the documents are inserted. */
   collections: readonly CollectionSpec[];
   now: () => string;
-  /** Runs when everything is in place, before the store counts as whole. */
+  /** Called when everything is in place, before the marker is removed. */
   finish: (store: DocumentStore) => Promise<void>;
 }
 
-/** Answers `otherwise`. @throws Error, one line, for a store in which an import was cut off */
+/**
+ * Returns `otherwise`.
+ * @throws Error (one line) for a store with an interrupted import
+ */
 export async function refuseHalfImported(store: DocumentStore, otherwise = ''): Promise<string> {
   refuseHalf(await store.collection<MoveDoc>(MOVES).get(ID));
   return otherwise;
 }
 
-/** The same of the file of an embedded store. @param read reads one document of the file; null: there is none */
+/**
+ * Performs the same check on the file of an embedded store.
+ * @param read reads one document of the file, null when missing
+ */
 export function refuseHalfImportedFile(read: (collection: string, id: string) => unknown): void {
   refuseHalf(read(MOVES, ID) as MoveDoc | null);
 }
@@ -63,8 +69,8 @@ export const isHalfImported = async (store: DocumentStore): Promise<boolean> =>
   (await store.collection<MoveDoc>(MOVES).get(ID)) !== null;
 
 /**
- * What a store holds beyond what a first start makes; null: nothing.
- * @param beside collection → what of it counts; null: nothing does
+ * Returns what a store contains beyond a first start, or null.
+ * @param beside counted content by collection; null ignores the collection
  */
 export async function contentOf(
   store: DocumentStore,
@@ -79,7 +85,10 @@ export async function contentOf(
   return null;
 }
 
-/** Reads it whole, and changes nothing. @throws ArchiveRejected */
+/**
+ * Validates the whole archive without changing anything.
+ * @throws ArchiveRejected
+ */
 export async function judgeExport(file: string): Promise<{ head: ArchiveHead; contents: Contents }> {
   const hash = new ContentsHash();
   let told: string | null = null;
@@ -101,8 +110,9 @@ export async function judgeExport(file: string): Promise<{ head: ArchiveHead; co
 }
 
 /**
- * The caller has judged the archive, and seen that the store is empty or half imported.
- * @throws what the store and the archive say; the store is empty then, unless the process was killed
+ * The caller must have validated the archive and ensured that the store is empty or half imported.
+ * @throws errors of the store and the archive; the store is then empty, unless the process was
+ *   killed
  */
 export async function importDocuments(
   file: string,
@@ -146,7 +156,6 @@ export async function importDocuments(
   }
 }
 
-/** All but the marker. */
 async function empty(store: DocumentStore): Promise<void> {
   for (const name of await store.collections()) if (name !== MOVES) await store.collection<Doc>(name).remove({});
 }

@@ -1,6 +1,6 @@
 /**
- * What `aos doctor` says of each plugin: what its health answers in the running service, where that can be asked; else
- * what it answers here, over the same store, without having been started.
+ * Plugin health for `aos doctor`: from the running service if reachable, else from plugins set up
+ * here on the same store, without starting them.
  */
 import { join } from 'node:path';
 import type { Core } from '../../../config/load.js';
@@ -14,12 +14,10 @@ export interface PluginHealth {
   id: string;
   state: string;
   reason: string | null;
-  /** As `checks.plugins` of `/api/health` has it. */
   ok: boolean;
   details: Readonly<Record<string, unknown>>;
 }
 
-/** The words of the running service; null when none runs, or it cannot be asked. */
 export async function healthOfService({ data_dir, security }: Core): Promise<PluginHealth[] | null> {
   if (security.shared_key === '') return null;
   try {
@@ -38,12 +36,12 @@ export async function healthOfService({ data_dir, security }: Core): Promise<Plu
       details,
     }));
   } catch {
-    // No file, no such process, or another service at this address: then there is nobody to ask.
+    // No file, no such process, or another service at this address.
     return null;
   }
 }
 
-/** What the plugins of this process say. @param asked false: only their state is known (there is no store yet) */
+/** @param asked false: only states are reported, because no store exists yet */
 export async function healthHere(system: SystemInfo, asked: boolean): Promise<PluginHealth[]> {
   const said = asked ? await system.health() : {};
   return system.plugins().map(({ id, state, reason }) => {
@@ -52,7 +50,6 @@ export async function healthHere(system: SystemInfo, asked: boolean): Promise<Pl
   });
 }
 
-/** The states that the running service wrote down, with what the same plugins say here. */
 export function mergeRunningStates(
   running: readonly PluginState[] | null,
   here: readonly PluginHealth[],
@@ -64,7 +61,6 @@ export function mergeRunningStates(
   });
 }
 
-/** One line: the state, the reason, and what the plugin itself says. */
 export function healthText({ state, reason, ok, details }: PluginHealth): string {
   const own = Object.entries(details).map(([name, value]) => `${name} ${plain(value)}`);
   const text = [reason === null ? state : `${state}: ${reason}`, ...(ok ? [] : ['not ok']), ...own].join(', ');

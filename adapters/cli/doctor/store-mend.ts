@@ -1,10 +1,8 @@
-/** What to do about a store that cannot be opened, written or read whole: the words of `aos doctor`. */
 import type { Core } from '../../../config/load.js';
 import { NoStore } from '../../../config/compose/compose.js';
 
 const CHECK = 'check storage.url, and that the database answers';
 
-/** @param newest finds the newest backup; null: there is none */
 export async function storeMend(
   error: unknown,
   { storage, data_dir }: Core,
@@ -32,13 +30,11 @@ export async function storeMend(
     : `set storage.url to the right file; or move ${data_dir} aside, and ${restored}`;
 }
 
-/** Of a store that is served, while some of it cannot be read. */
 export async function damageMend(core: Core, newest: () => Promise<string | null>): Promise<string> {
   const whole = await storeMend(new Error('damaged'), core, newest);
   return `what is named cannot be read until it is replaced or removed, all else is served; to have it back, ${whole}`;
 }
 
-/** Of a release store that takes no release. */
 export function releaseMend(error: unknown, { data_dir }: Core): string {
   const said = error instanceof Error ? error.message : String(error);
   if (/EROFS|read-only/.test(said))

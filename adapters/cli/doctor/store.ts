@@ -1,4 +1,3 @@
-/** The store as `aos doctor` opens it. */
 import type { Core } from '../../../config/load.js';
 import { within } from '../../../kernel/timeout.js';
 import { NoStore, requireStore, storeOf } from '../../../config/compose/compose.js';
@@ -8,19 +7,14 @@ import { existing } from '../data-directory.js';
 const STORE_MS = 8_000;
 
 export interface OpenedStore {
-  /** Null where there is none yet, or it cannot be opened. */
   store: DocumentStore | null;
-  /** Nothing was created yet. */
   missing: boolean;
-  /** What opening it came to. */
   opened: () => string;
 }
 
-/** The open store; null where the first start has yet to make it. */
 async function openStore(config: Core): Promise<{ store: DocumentStore | null; detail: string }> {
   const { engine, file } = config.storage;
   await requireStore(config);
-  // A restore that was cut off is finished by the next start.
   if (file !== null && (await existing(file)) !== file)
     return { store: null, detail: 'the next start finishes its restore' };
   const store = await storeOf(config, {}, false);
@@ -29,7 +23,7 @@ async function openStore(config: Core): Promise<{ store: DocumentStore | null; d
   return { store, detail: `${engine}, answers in ${ms.toFixed(1)} ms` };
 }
 
-/** Opens the store, whose fault is told in its turn. */
+/** Opens the store; its error is reported by the store check. */
 export async function opened(core: Core): Promise<OpenedStore> {
   try {
     const { store, detail } = await within(STORE_MS, 'opening the store', () => openStore(core));
@@ -45,7 +39,10 @@ export async function opened(core: Core): Promise<OpenedStore> {
   }
 }
 
-/** Every page and document (`--deep`). @throws Error with what cannot be read */
+/**
+ * Reads every page and document (`--deep`).
+ * @throws Error with what cannot be read
+ */
 export async function wholeStore(store: DocumentStore): Promise<string> {
   const found = await store.examine?.();
   if (found === undefined) return 'the server of this engine looks after its files itself';

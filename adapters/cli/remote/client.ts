@@ -1,6 +1,6 @@
 /**
- * The running service that a command talks to: its address and a token, from the options, the environment or the
- * profile. The token of the profile goes to the address of the profile alone.
+ * Client for a running service. Address and token come from options, environment or profile. The
+ * profile's token is only sent to the profile's address.
  */
 import { text } from 'node:stream/consumers';
 import { readRemoteEnv, type RemoteEnv } from '../../../config/remote.js';
@@ -14,19 +14,16 @@ import { loadProfile } from './profile.js';
 const TIMEOUT_MS = 30_000;
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
-/** Options of every command against a running service. */
 export const CONNECTION_OPTIONS = {
   url: { type: 'string', value: 'address', summary: 'Address of the service', env: 'SVC_URL' },
   'allow-http': { type: 'boolean', summary: 'Send the token to an address without TLS' },
 } as const satisfies CommandSpec['options'];
 
-/** Options of a list. */
 export const PAGE_OPTIONS = {
   limit: { type: 'string', value: '1–200', summary: 'How many', default: '50' },
   cursor: { type: 'string', value: 'cursor', summary: 'Where the list before ended (next_cursor of --json)' },
 } as const satisfies CommandSpec['options'];
 
-/** Values of these options by their names; undefined where an option was not given. */
 export const getTexts = (
   { options }: Pick<CommandCall, 'options'>,
   names: readonly string[],
@@ -40,7 +37,7 @@ export const getTexts = (
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 
-/** @throws UsageError when it is no address of a service */
+/** @throws UsageError for an invalid service address */
 export function parseServiceUrl(given: string, allowHttp: boolean): URL {
   const url = URL.canParse(given) ? new URL(given) : null;
   if (url === null || !/^https?:$/.test(url.protocol))
@@ -61,12 +58,12 @@ export class ServiceClient {
     private readonly token: string,
   ) {}
 
-  /** @throws UsageError when there is no address or no token */
+  /** @throws UsageError without an address or token */
   static async open({ options }: Pick<CommandCall, 'options'>): Promise<ServiceClient> {
     const env = readRemoteEnv();
     const named = options['url'] ?? env.url;
     const token = await loadToken(env);
-    // A profile at fault is no concern of a call that does without one.
+    // A broken profile does not matter if it is not used.
     const profile = typeof named === 'string' && token !== null ? null : await loadProfile(env);
     const given = named ?? profile?.url;
     if (typeof given !== 'string')
@@ -78,12 +75,11 @@ export class ServiceClient {
     return new ServiceClient(url, secret);
   }
 
-  /** For a token that is not stored yet. */
   static withToken(url: URL, token: string): ServiceClient {
     return new ServiceClient(url, token);
   }
 
-  /** @throws ServiceError with what the service answers, Error when it cannot be reached */
+  /** @throws ServiceError with the service's error, Error when it is unreachable */
   async request<T>(
     method: string,
     path: string,
@@ -130,7 +126,6 @@ interface Refusal {
   fields: Record<string, string> | undefined;
 }
 
-/** Returns null when the answer is another server's. */
 function readRefusal(error: unknown): Refusal | null {
   if (error === null || typeof error !== 'object') return null;
   const { code, message, fields } = error as Partial<Record<keyof Refusal, unknown>>;

@@ -1,4 +1,3 @@
-/** `aos login`: stores address and token of a running service in the profile. */
 import { readRemoteEnv } from '../../../config/remote.js';
 import type { CommandSpec } from '../../../kernel/contract.js';
 import { UsageError } from '../usage.js';

@@ -1,4 +1,3 @@
-/** `aos monitor list | pause | resume`, against a running service. */
 import type { CommandSpec } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import { formatTable } from '../../../lib/console/format-table.js';
@@ -23,7 +22,6 @@ interface Window {
 const PATH = '/api/watchdog/v1';
 const MINUTES: Readonly<Record<string, number>> = { m: 1, h: 60, d: 1_440 };
 
-/** `30m`, `2h` or `1d` in milliseconds. */
 function parseDuration(given: string): number {
   const [, count, unit = ''] = /^(\d{1,6})([mhd])$/.exec(given) ?? [];
   if (count === undefined || Number(count) === 0) throw invalid({ for: 'must be such as 30m, 2h or 1d' });
@@ -86,7 +84,7 @@ export const monitorResume: CommandSpec = {
     const [source = ''] = call.args;
     const client = await ServiceClient.open(call);
     const { items } = await client.request<{ items: Window[] }>('GET', `${PATH}/maintenance`);
-    // A window of several monitors is not this one's pause.
+    // A window of several monitors is not this monitor's pause.
     const own = items.filter(({ open, sources, subtree }) => {
       const named = [...sources, ...(subtree === null ? [] : [subtree])];
       return open && named.length === 1 && named[0] === source;

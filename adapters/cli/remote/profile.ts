@@ -1,4 +1,3 @@
-/** The profile: address and token of the service that this account works with, in a file of its own (0600). */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RemoteEnv } from '../../../config/remote.js';
@@ -15,7 +14,7 @@ const profilePath = ({ settingsFolder }: Settings): string => join(settingsFolde
 
 /**
  * Returns null when no profile is saved.
- * @throws Error when others can read the file, or it is not a profile
+ * @throws Error when others can read the file, or it is invalid
  */
 export async function loadProfile(env: Settings): Promise<Profile | null> {
   const path = profilePath(env);
@@ -40,7 +39,6 @@ function parseProfile(text: string): Profile | null {
   }
 }
 
-/** @returns its path */
 export async function saveProfile(profile: Profile, env: Settings): Promise<string> {
   const path = profilePath(env);
   await replaceFile(path, `${JSON.stringify(profile, null, 2)}\n`);

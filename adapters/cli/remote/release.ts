@@ -1,4 +1,3 @@
-/** `aos release list | promote | withdraw`, against a running service. */
 import type { CommandSpec } from '../../../kernel/contract.js';
 import { formatTable } from '../../../lib/console/format-table.js';
 import { CONNECTION_OPTIONS, getTexts, PAGE_OPTIONS, ServiceClient } from './client.js';

@@ -1,4 +1,3 @@
-/** `aos webhook list | test`, against a running service. */
 import type { CommandSpec } from '../../../kernel/contract.js';
 import { formatTable } from '../../../lib/console/format-table.js';
 import { EXIT } from '../output.js';
@@ -14,7 +13,6 @@ interface Webhook {
 }
 
 interface TestDelivery {
-  /** Null: nothing answered. */
   status_code: number | null;
   error: string | null;
 }

@@ -1,4 +1,6 @@
-/** Who may call a route: its `access`, prepared once, and checked against a principal (contract 00 and 10). */
+/**
+ * Checks whether a principal may call a route, based on the route's `access` (contract 00 and 10).
+ */
 import type { Access, AccessRule, BasicGuard, Principal } from '../../../ports/http.js';
 import { Failure } from '../wire/failure.js';
 
@@ -6,12 +8,10 @@ const SETUP = 'setup:install';
 
 export class AccessPolicy {
   readonly public: boolean;
-  /** The role that a web session needs, or null: then the session cookie is not read. */
   readonly session: 'admin' | 'member' | null;
-  /** The guard that judges HTTP Basic; where one is set, no other credential opens the route. */
   readonly basic: BasicGuard | null;
   readonly #scopes: readonly string[];
-  /** Scopes that open the route: the named ones, and the `:manage` that implies a `:read`. */
+  /** Accepted scopes: the named ones, and the `:manage` that implies a `:read`. */
   readonly #accepted: ReadonlySet<string>;
   readonly #setup: boolean;
   readonly #intake: boolean;
@@ -44,16 +44,14 @@ export class AccessPolicy {
     this.#refusal = new Failure('insufficient_scope', this.#needs());
   }
 
-  /**
-   * Why the caller may not pass, or null. 401 is decided elsewhere, except for the one kind of route that knows no 403.
-   */
   refuses(principal: Principal): Failure | null {
     if (principal.kind === 'public') return this.public ? null : UNAUTHORIZED;
     if (principal.kind === 'basic') return this.basic ? null : UNAUTHORIZED;
     if (principal.kind === 'shared_key') return this.#sharedKey ? null : this.#refusal;
     if (principal.kind === 'session') return this.#admits(principal.role) ? null : this.#role();
     if (this.#opensFor(principal.token_kind, principal.scopes)) return null;
-    // Contract 50: the license endpoint that takes only the shared key answers 401 to every other credential.
+    // Contract 50: the license endpoint that takes only the shared key answers 401 to every other
+    // credential.
     return this.bare && this.#sharedKey && this.#scopes.length === 0 ? UNAUTHORIZED : this.#refusal;
   }
 
@@ -71,7 +69,6 @@ export class AccessPolicy {
     return new Failure('role_not_allowed', `Only accounts with the role ${this.who()} may do this.`);
   }
 
-  /** The roles that may pass, as words for a person. */
   who(): string {
     return this.session === 'member' ? 'admin or member' : 'admin';
   }
@@ -86,7 +83,6 @@ export class AccessPolicy {
     return `This needs ${kinds.join(', or ')}.`;
   }
 
-  /** Names of `securitySchemes` and the scopes, for the OpenAPI description. */
   describe(): {
     scopes: readonly string[];
     anyToken: boolean;

@@ -1,6 +1,3 @@
-/**
- * Credential → principal, as the route's policy allows: Bearer, an extractor of the route's own, or the session cookie.
- */
 import type { Authenticator, Principal, RouteSpec } from '../../../ports/http.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
 import { cookieOf } from '../wire/cookies.js';
@@ -10,12 +7,11 @@ import type { Failure } from '../wire/failure.js';
 
 const BEARER = /^bearer +([\x21-\x7e]{1,1024}) *$/i;
 
-/** The secret of `Authorization: Bearer …`; null when the header holds something else. */
 export const bearerOf = (authorization: string): string | null => BEARER.exec(authorization)?.[1] ?? null;
 
 /**
- * Answers who asks, or 401. The session cookie counts only without an `Authorization` header, and only where the policy
- * names it.
+ * Resolves the caller, or fails with 401. The session cookie counts only without an `Authorization`
+ * header.
  */
 export async function authenticate(
   authenticator: Authenticator,
@@ -33,8 +29,8 @@ export async function authenticate(
 }
 
 /**
- * The principal that the route's own extractor finds, or null when it finds no credential. `body` is null before the
- * body was read.
+ * Returns the principal that the route's extractor finds, or null without a credential. `body` is
+ * null before the body has been read.
  */
 export async function extracted(
   authenticator: Authenticator,

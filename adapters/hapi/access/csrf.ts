@@ -1,12 +1,13 @@
 /**
- * Proof that a form came from our own page: the token that belongs to the visitor's cookie (contract 10, web session).
+ * CSRF tokens: each is bound to the visitor's cookie and proves that a form came from a page of
+ * this service (contract 10, web session).
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Authenticator } from '../../../ports/http.js';
 import { Failure } from '../wire/failure.js';
 
 export const SESSION_COOKIE = 'svc_session';
-/** The cookie of visitors without a session: the login form is protected too. */
+/** Cookie of visitors without a session, which protects the login form too. */
 export const ANON_COOKIE = 'svc_anon';
 export const ANON_SHAPE = /^[A-Za-z0-9]{43}$/;
 
@@ -22,8 +23,8 @@ const MASKED = /^[\w-]{86}$/;
 const xor = (a: Buffer, b: Buffer): Buffer => Buffer.from(a.map((byte, i) => byte ^ (b[i] as number)));
 
 /**
- * A form token as a page shows it: a random pad, and the token's digest under this pad. The 86 characters differ in
- * every answer, so a page may be compressed: its length says nothing about the token (the BREACH attack).
+ * Masks a form token with a random pad, so that it differs in every response. Compressed pages then
+ * reveal nothing about the token (BREACH).
  */
 export function masked(token: string): string {
   if (token === '') return '';
@@ -31,14 +32,12 @@ export function masked(token: string): string {
   return Buffer.concat([pad, xor(digest(token), pad)]).toString('base64url');
 }
 
-/** The digest of the token behind `given`, which is masked or as the authenticator made it. */
 function markOf(given: string): Buffer {
   if (!MASKED.test(given)) return digest(given);
   const bytes = Buffer.from(given, 'base64url');
   return xor(bytes.subarray(0, BYTES), bytes.subarray(BYTES));
 }
 
-/** Whether `given` is the token of one of these cookie values; constant time. */
 export function csrfMatches(
   authenticator: Authenticator,
   given: unknown,

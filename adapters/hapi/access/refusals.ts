@@ -1,4 +1,3 @@
-/** Tells the authenticator whom we turned away, for its log. A caller without any credential is not worth a line. */
 import type { Authenticator, Refusal } from '../../../ports/http.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
 import type { Failure } from '../wire/failure.js';

@@ -1,4 +1,3 @@
-/** A route's body: media type, bytes, inflating, parsing. The result has yet to be checked against the schema. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { RouteSpec } from '../../../ports/http.js';
@@ -15,24 +14,20 @@ import { WireBody, type Pace } from './wire-body.js';
 
 export interface ReadBody {
   value: unknown;
-  /** Size after inflating. */
   bytes: number;
-  /** Sentences for the answer. */
   warnings?: readonly string[];
 }
 
 export type BodyKind = 'json' | 'json-any-type' | 'raw';
 
-/** Who sends a body, for the budgets: an owner whose credential is known, or an address. */
 export interface BodySender {
   key: string;
   known: boolean;
 }
 
-/** Keeps a body's room until its request has been answered. */
 export type Keep = (lease: BodyLease) => void;
 
-/** @property report it is a machine's report, whose broken text is better than none */
+/** @property report the body is a machine's report: invalid text is replaced instead of rejected */
 type RouteBody = Pick<RouteSpec, 'limits'> & { optional: boolean; report?: boolean };
 type Form = Record<string, string | string[]>;
 
@@ -44,31 +39,27 @@ export const NO_ENCODING = new Failure(
 );
 const NO_FORM = new Failure('unsupported_media_type', 'Forms are sent as application/x-www-form-urlencoded.');
 
-/** Bytes at the beginning of a body that must hold the credential, on routes that take it from the body. */
 const HEAD_BYTES = 16 * 1024;
-/** Limit for the form of a visitor who is not signed in. */
 const ANONYMOUS_FORM_BYTES = 64 * 1024;
 const FORM_MS = 10_000;
-/** Bytes of a body with a sieve, on the wire and decoded; what is kept of it has the usual limits. */
+/** Limit for a filtered body, on the wire and decoded. The retained part has the usual limits. */
 const SIFTED_BYTES = 100 * 1024 * 1024;
 const REPLACED = ['The body was not valid UTF-8: what could not be read was replaced by U+FFFD.'];
-/** The budget of unknown senders has room for 16 JSON bodies of at least this size, however small the limit is. */
+/**
+ * The budget of anonymous senders fits 16 JSON bodies of at least this size, however small the
+ * limit is.
+ */
 const LEAST_JSON_BYTES = 1024 * 1024;
-/** Bytes per second of a body whose sender is not known. */
 const LEAST_RATE = 1_024;
 
 export interface BodyReaderOptions {
   limits: Pick<HttpLimits, 'json_bytes' | 'inflated_bytes'>;
-  /** A body must be complete within this. */
   timeoutMs: number;
-  /** Bytes of bodies held at once, all requests together. */
   mostBytes: number;
 }
 
-/** Reads bodies of every kind, under the limits of the service. */
 export class BodyReader {
   readonly #inflater = new Inflater();
-  /** Budget of senders with a credential. */
   readonly #known: BodyBudget;
   readonly #anonymous: BodyBudget;
 
@@ -79,7 +70,7 @@ export class BodyReader {
     this.#anonymous = new BodyBudget(anonymous, anonymous / 8);
   }
 
-  /** @param forms a form is taken too (a session's request, whose token is a form field) */
+  /** @param forms also accepts a form: a session's request, whose token is a form field */
   async read(
     req: IncomingMessage,
     route: RouteBody,
@@ -94,10 +85,7 @@ export class BodyReader {
     return this.#finish(wire, req, route, sender, forms);
   }
 
-  /**
-   * The inflated beginning of a body that may hold a credential, and how to read on once the sender is known. For a
-   * caller without a credential only the first kilobytes are read and inflated.
-   */
+  /** Without a credential, no more than these first kilobytes are read. */
   async head(req: IncomingMessage, route: RouteBody, address: string, keep: Keep): Promise<HeadOfBody | Failure> {
     const sender = { key: address, known: false };
     const wire = this.#open(req, route, sender, keep, false);
@@ -117,8 +105,8 @@ export class BodyReader {
   }
 
   /**
-   * The inflated beginning of a body of any size. The request counts whatever becomes of its body: one that is
-   * damaged, cut off or in an unknown encoding is an empty one. The rest is read and dropped behind the answer.
+   * A corrupt, truncated or unsupported body counts as empty; the rest is discarded after the
+   * response.
    */
   async #beginning(req: IncomingMessage, most: number, sender: BodySender, keep: Keep): Promise<ReadBody> {
     const none: ReadBody = { value: EMPTY, bytes: 0 };
@@ -131,7 +119,6 @@ export class BodyReader {
     return head instanceof Failure ? none : { value: head, bytes: head.length };
   }
 
-  /** Reads a page's form. */
   readonly form = async (req: IncomingMessage, sender: BodySender, keep: Keep): Promise<Form | Failure> => {
     if (!hasBody(req)) return {};
     if (mediaType(req.headers['content-type']) !== FORM_TYPE) return NO_FORM;
@@ -139,7 +126,6 @@ export class BodyReader {
     return bytes instanceof Failure ? bytes : parseForm(bytes);
   };
 
-  /** Reads a page's form that may hold files. */
   readonly formWithFiles = async (
     req: IncomingMessage,
     sender: BodySender,
@@ -204,7 +190,6 @@ export class BodyReader {
     return { value, bytes: bytes.length, ...(mends && { warnings: REPLACED }) };
   }
 
-  /** The decoded bytes; of a long body those that its sieve leaves. */
   async #bytes(
     wire: WireBody,
     req: IncomingMessage,
@@ -233,12 +218,10 @@ export class BodyReader {
   }
 }
 
-/** Whether a body is longer than its limit, or does not say how long it is. */
 const isLong = ({ headers }: IncomingMessage, most: number): boolean => !(Number(headers['content-length']) <= most);
 
 export interface HeadOfBody {
   head: Buffer;
-  /** Reads the rest of the body, charged to its owner. */
   rest(owner: string): Promise<ReadBody | Failure>;
 }
 
@@ -249,14 +232,12 @@ function empty(kind: BodyKind, optional: boolean): ReadBody | Failure {
 
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
-/** The media type in lower case, without parameters; empty without a header. */
 export function mediaType(header: string | undefined): string {
   if (header === undefined || header === 'application/json') return header ?? '';
   const end = header.indexOf(';');
   return (end === -1 ? header : header.slice(0, end)).trim().toLowerCase();
 }
 
-/** 415 for a media type, or a charset, that the route does not take. A body without a content type counts as JSON. */
 function refusesType(kind: BodyKind, type: string, header: string | undefined): Failure | null {
   if (kind !== 'json' || type === '' || header === 'application/json') return null;
   if (type !== 'application/json' && !(type.startsWith('application/') && type.endsWith('+json'))) {

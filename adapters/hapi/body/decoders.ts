@@ -1,4 +1,3 @@
-/** Content encodings that are undone, on zlib's threads. */
 import zlib from 'node:zlib';
 import type { Transform } from 'node:stream';
 import { Failure } from '../wire/failure.js';
@@ -12,7 +11,6 @@ interface Options {
 export interface Decoder {
   whole(input: Buffer, options: Options, done: (error: Error | null, result: Buffer) => void): void;
   stream(options: Options): Transform;
-  /** Factor by which a body can grow at most. */
   growth: number;
   params?: Record<number, number>;
 }
@@ -42,15 +40,14 @@ const brotli: Decoder = {
   growth: Infinity,
 };
 
-/** Parts of zlib that the types of Node 20 lack. */
 interface Zstd {
   zstdDecompress?: Decoder['whole'];
   createZstdDecompress?: Decoder['stream'];
 }
 
 /**
- * The zstd decoder, in Node since 22.15; null before. The window is capped at 8 MiB, enough for all levels below the
- * ultra ones.
+ * Zstd decoder, or null before Node 22.15. The window is capped at 8 MiB, enough for all levels
+ * except the ultra ones.
  */
 const zstd: Decoder | null = ((): Decoder | null => {
   const { zstdDecompress, createZstdDecompress } = zlib as Zstd;
@@ -74,10 +71,6 @@ const NO_ZSTD = new Failure(
   ACCEPT,
 );
 
-/**
- * The decoder of an encoding; null when there is nothing to undo. `deflate` data have a zlib header or none, depending
- * on the client.
- */
 export function decoderOf(encoding: string | undefined, body: Buffer): Decoder | Failure | null {
   switch (encoding?.trim().toLowerCase() ?? '') {
     case '':
@@ -101,11 +94,10 @@ export function decoderOf(encoding: string | undefined, body: Buffer): Decoder |
 
 export const optionsOf = ({ params }: Decoder): Pick<Options, 'params'> => (params ? { params } : {});
 
-/** Whether an encoding is undone at all. */
 export const isEncoded = (encoding: string | undefined): boolean =>
   !['', 'identity'].includes(encoding?.trim().toLowerCase() ?? '');
 
-/** The decoder of a body that arrives piece by piece. @param first of its bytes; null: there is nothing to undo */
+/** @returns null for an uncompressed body */
 export function openDecoder(encoding: string | undefined, first: Buffer): Transform | Failure | null {
   const decoder = decoderOf(encoding, first);
   if (decoder === null || decoder instanceof Failure) return decoder;

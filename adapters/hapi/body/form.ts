@@ -1,4 +1,3 @@
-/** A page's form → fields; a repeated name becomes an array. */
 import type { FormFile } from '../../../ports/http.js';
 import { Failure } from '../wire/failure.js';
 
@@ -12,8 +11,8 @@ const NO_MULTIPART = new Failure('invalid_request', 'The body is no multipart fo
 const MAX_FIELDS = 2_000;
 
 /**
- * The fields of `application/x-www-form-urlencoded`, or 400 when there are more than any form has: splitting them costs
- * time on the one event loop.
+ * Parses `application/x-www-form-urlencoded`. Too many fields are rejected with 400, because
+ * splitting them would block the event loop.
  */
 export function parseForm(bytes: Buffer): Record<string, string | string[]> | Failure {
   const text = bytes.toString('utf8');
@@ -33,8 +32,8 @@ export function parseForm(bytes: Buffer): Record<string, string | string[]> | Fa
 }
 
 /**
- * The fields of `multipart/form-data`, by the platform's own reader of responses; the number of parts is bounded before
- * it begins. A file that was not chosen is none.
+ * Parses `multipart/form-data` with the platform's `Response`, after bounding the number of parts.
+ * A file input without a file is omitted.
  */
 export async function parseMultipart(bytes: Buffer, type: string | undefined): Promise<FormWithFiles | Failure> {
   const [, quoted, plain] = BOUNDARY.exec(type ?? '') ?? [];

@@ -1,14 +1,10 @@
-/**
- * Undoes `Content-Encoding` on zlib's threads: a few bodies at once, each capped and charged while it is inflated.
- * While the sender is unknown, only the beginning of a body is inflated.
- */
 import { Failure, OVERLOADED, tooLarge } from '../wire/failure.js';
 import type { BodyLease } from '../limits/body-budget.js';
 import { FairSlots } from '../limits/fair-slots.js';
 import { CHUNK, DAMAGED, decoderOf, optionsOf, type Decoder } from './decoders.js';
 import type { Sift } from './sift.js';
 
-/** Bodies inflated at once. The other half of zlib's four threads is left to files and name look-ups. */
+/** Half of zlib's four threads; the others stay free for files and DNS lookups. */
 const SLOTS = 2;
 
 export class Inflater {
@@ -16,9 +12,10 @@ export class Inflater {
   readonly #heads = new FairSlots(1);
 
   /**
-   * Inflates the whole body; the lease keeps holding its bytes afterwards.
-   * @param owner its bodies wait for each other before they delay another owner's
-   * @returns 415 for an unknown encoding, 413 over the limit, 400 for damaged data, 503 without room
+   * Decompresses the whole body; the reservation holds the decoded bytes afterwards.
+   * @param owner whose bodies are queued together
+   * @returns 415 for an unknown encoding, 413 over the limit, 400 for corrupt data, 503 without
+   *   budget
    */
   async inflate(
     body: Buffer,
@@ -31,7 +28,7 @@ export class Inflater {
     if (decoder instanceof Failure) return decoder;
     if (decoder === null || body.length === 0) return body.length > limit ? tooLarge(limit) : body;
     return this.#whole.run(owner, async () => {
-      // The largest possible size is charged before the work begins; what was not needed is given back.
+      // Reserves the largest possible size first and releases what was not needed.
       const most = Math.min(limit, body.length * decoder.growth);
       if (!lease.take(most)) return OVERLOADED;
       const bytes = await wholeOf(decoder, body, limit);
@@ -40,7 +37,6 @@ export class Inflater {
     });
   }
 
-  /** What is kept of a body that inflates beyond its limit. */
   sifted(body: Buffer, sift: Sift, owner: string): Promise<Buffer | Failure> {
     return this.#whole.run(owner, async () => {
       try {
@@ -52,7 +48,6 @@ export class Inflater {
     });
   }
 
-  /** The first bytes, at most `most`, of a body that may be cut off. @param owner an address */
   async head(part: Buffer, encoding: string | undefined, most: number, owner: string): Promise<Buffer | Failure> {
     const decoder = decoderOf(encoding, part);
     if (decoder instanceof Failure) return decoder;
@@ -71,7 +66,7 @@ function wholeOf(decoder: Decoder, body: Buffer, limit: number): Promise<Buffer 
   });
 }
 
-/** Takes one chunk of a stream and throws the stream away, so the rest is never inflated. */
+/** Takes one chunk of a stream and destroys it, so that the rest is never decompressed. */
 function headOf(decoder: Decoder, part: Buffer, most: number): Promise<Buffer | Failure> {
   return new Promise((resolve) => {
     const stream = decoder.stream({ chunkSize: most, ...optionsOf(decoder) });

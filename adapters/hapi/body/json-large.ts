@@ -1,18 +1,14 @@
 /**
- * Large JSON in pieces: one `JSON.parse` of 8 MiB holds the event loop for 50 ms and more. Arrays and objects are split
- * at their commas, long texts between two characters, and other work runs in between. `JSON.parse` itself reads the
- * pieces, so it still decides what is JSON.
- *
- * Rejected: a worker thread, whose answer would have to be copied back onto this one, and a streaming parser, which
- * costs several times as much in all.
+ * Parses large JSON in pieces, so that it does not block the event loop. Each piece goes through
+ * `JSON.parse`. A worker thread would have to copy the result back.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 
-/** Bytes parsed in one go, in about 2 ms. */
+/** Bytes parsed in a single step. */
 export const PIECE = 256 * 1024;
 /**
- * Levels that are split: a list of reports, a report, its context, and a value of the context. Deeper values are parsed
- * in one go.
+ * Nesting levels that are split: a list of reports, a report, its context and a value of the
+ * context. Deeper values are parsed in a single step.
  */
 const DEEPEST = 4;
 const TURN_MS = 4;
@@ -21,13 +17,11 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const COLON = 0x3a;
-/** Closing byte by opening byte: `"…"`, `[…]`, `{…}`. */
 const CLOSING: Readonly<Record<number, number>> = { 0x22: 0x22, 0x5b: 0x5d, 0x7b: 0x7d };
 
-/** Offsets in the bytes, the second one exclusive. */
 type Range = readonly [from: number, to: number];
 
-/** The value of large JSON. @throws SyntaxError */
+/** @throws SyntaxError */
 export async function parseInPieces(bytes: Buffer): Promise<unknown> {
   return new Pieces(bytes).value([0, bytes.length], 0);
 }
@@ -62,8 +56,8 @@ class Pieces {
   }
 
   /**
-   * An object made with `fromEntries`, which agrees with `JSON.parse`: a later name wins, and `__proto__` is a plain
-   * name.
+   * Uses `fromEntries`, which behaves like `JSON.parse`: a later name wins, and `__proto__` is a
+   * plain name.
    */
   async #object(members: readonly Range[], depth: number): Promise<object> {
     const entries: [string, unknown][] = [];
@@ -78,7 +72,6 @@ class Pieces {
     return Object.fromEntries(entries);
   }
 
-  /** A text, cut between two characters, never inside an escaped one. */
   async #text(from: number, to: number): Promise<string> {
     const { bytes } = this;
     const texts: string[] = [];
@@ -94,7 +87,6 @@ class Pieces {
     return texts.join('');
   }
 
-  /** The stretches between the commas of the outermost level. */
   async #split([from, to]: Range): Promise<Range[]> {
     const { bytes } = this;
     const members: Range[] = [];
@@ -116,7 +108,6 @@ class Pieces {
     return [...members, [start, to]];
   }
 
-  /** The offset of the colon behind a name that begins at `from`; -1 when there is none. */
   #colonOf(from: number): number {
     const { bytes } = this;
     if (bytes[from] !== QUOTE) return -1;
@@ -145,5 +136,4 @@ class Pieces {
 }
 
 const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
-/** Whether a byte continues a character of several bytes. */
 const isContinuation = (byte = 0): boolean => (byte & 0xc0) === 0x80;

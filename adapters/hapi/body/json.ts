@@ -1,6 +1,6 @@
 /**
- * Bytes from outside → JSON value. Checked before parsing: UTF-8, nesting (deep values would overflow the stack of
- * later code) and the number of values (each costs validation time on the one event loop).
+ * Parses external JSON. It checks UTF-8, nesting and the number of values first: deep values could
+ * overflow the stack, and each value costs validation time.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -8,9 +8,8 @@ import { Failure } from '../wire/failure.js';
 import { parseInPieces, PIECE } from './json-large.js';
 
 const MAX_DEPTH = 64;
-/** Values in a body. Validation takes some microseconds for each, on the one event loop. */
+/** Limit for the values in a body, because each is validated on the event loop. */
 export const MAX_VALUES = 10_000;
-/** Values in a body of an intake that takes arrays of a hundred reports. */
 export const MAX_INTAKE_VALUES = 50_000;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -23,8 +22,8 @@ const NOT_JSON = new Failure('invalid_json', 'The body is not valid JSON.');
 const TOO_DEEP = new Failure('invalid_json', `The body nests deeper than ${MAX_DEPTH} levels.`);
 
 /**
- * The value, or the refusal; for large bodies a promise of it. Keys named `__proto__` are dropped (`droppedFrom`), as
- * every unknown field is (contract 00, envelope).
+ * Returns the value or a failure; for large bodies a promise of it. Drops keys named `__proto__`
+ * (`getDroppedKeys`), like every unknown field (contract 00, envelope).
  */
 export function parseJson(bytes: Buffer, most = MAX_VALUES): unknown {
   const body = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
@@ -39,11 +38,11 @@ export function parseJson(bytes: Buffer, most = MAX_VALUES): unknown {
 }
 
 /**
- * True when the bytes and brackets are too few for too many values or levels: two native searches replace a walk over
- * every byte. Nearly every body passes; the walk decides about the others.
+ * Fast check with two native searches that accepts nearly every body. The full scan decides about
+ * the others.
  */
 function isPlain(bytes: Buffer, most: number): boolean {
-  // A value beside another costs two bytes at least, its comma and itself.
+  // Each further value takes at least two bytes: its comma and itself.
   if (bytes.length / 2 + MAX_DEPTH >= most) return false;
   let brackets = 0;
   for (const bracket of [0x7b, 0x5b]) {
@@ -54,7 +53,7 @@ function isPlain(bytes: Buffer, most: number): boolean {
   return true;
 }
 
-/** Whether a key may be `__proto__`, written plainly or with `\\u00…`, which honest encoders never do. */
+/** Whether a key may be `__proto__`, written plainly or with `\\u00…` escapes. */
 const mayHideProto = (bytes: Buffer): boolean => bytes.includes(PROTO) || bytes.includes('\\u00');
 
 function parse(bytes: Buffer, encoding: 'latin1' | 'utf8', suspicious: boolean): unknown {
@@ -67,11 +66,9 @@ function parse(bytes: Buffer, encoding: 'latin1' | 'utf8', suspicious: boolean):
   return suspicious ? withoutProto(value) : value;
 }
 
-/** Walks bytes without building anything, and counts depth and values. */
 class Scan {
   at = 0;
   fault: Failure | null = null;
-  /** A letter was written as `\u00…`. */
   escaped = false;
   #depth = 0;
   #values = 1;
@@ -82,7 +79,6 @@ class Scan {
     private readonly most: number,
   ) {}
 
-  /** Scans up to offset `end`. */
   run(end: number): void {
     const { bytes } = this;
     let at = this.at;
@@ -109,7 +105,6 @@ class Scan {
   }
 }
 
-/** Scans and parses in stretches; other work runs in between. */
 async function parseLarge(body: Buffer, most: number): Promise<unknown> {
   const scan = new Scan(body, most);
   while (scan.at < body.length && !scan.fault) {
@@ -129,12 +124,12 @@ async function parseLarge(body: Buffer, most: number): Promise<unknown> {
 const dropped = new WeakMap<object, string[]>();
 const NONE: readonly string[] = [];
 
-/** Names that were removed from an object of a body. */
 export const droppedFrom = (value: object): readonly string[] => dropped.get(value) ?? NONE;
 
 /**
- * Removes own `__proto__` keys, and `constructor` keys that hold a `prototype`: harmless here, but not where a value is
- * merged. The removed names are remembered, for the warnings of the answer (contract 00, envelope).
+ * Removes own `__proto__` keys, and `constructor` keys that hold a `prototype`, because they are
+ * dangerous where values are merged. The response warns about removed names (contract 00,
+ * envelope).
  */
 function withoutProto(root: unknown): unknown {
   const open: unknown[] = [root];

@@ -1,7 +1,6 @@
 /**
- * `multipart/form-data` with one large part and a few small ones, on @fastify/busboy. The large part is handed on while
- * it arrives; everything else in the body is bounded, so an endless preamble, part header or epilogue ends early.
- * Rejected: @hapi/pez, which hapi brings along: its parts know no back-pressure, so a slow disk would fill the memory.
+ * Parses `multipart/form-data` with one large, streamed part and a few small ones. Everything but
+ * the large part is bounded. hapi's @hapi/pez has no back-pressure.
  */
 import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
@@ -11,13 +10,10 @@ import { pacedBody, tooLong, type LeastRate } from './paced-body.js';
 
 type Parts = NonNullable<StreamedInput['multipart']>;
 
-/** Bytes for boundaries, part headers, preamble and epilogue together; fields come on top. */
 const BESIDE = 64 * 1024;
-/** Bytes that may lie between the wire and the parser while the file is read. */
 const UNDER_WAY = 256 * 1024;
 const BOUNDARY = /;\s*boundary=(?:"[^"]{1,70}"|[^\s";]{1,70})\s*(?:;|$)/i;
 
-/** The largest allowed body, in bytes, for content of at most `bytes`. */
 export const mostOf = (bytes: number, { fields, fieldBytes }: Parts): number =>
   bytes + fields.length * fieldBytes + BESIDE;
 export const hasBoundary = (contentType: string | undefined): boolean => BOUNDARY.test(contentType ?? '');
@@ -77,14 +73,17 @@ export class MultipartBody implements UploadedBody {
       if (this.#failure !== null) throw this.#failure;
       this.#read = true;
     } catch (error) {
-      // The reason for stopping the parser says more than the parser's own error.
+      // The reason for stopping the parser is more specific than the parser's error.
       throw this.#failure ?? error;
     } finally {
       this.#fail(malformed());
     }
   }
 
-  /** Feeds the parser as fast as the content is read. Never rejects: an error is kept in `#failure`. */
+  /**
+   * Feeds the parser as fast as the content is read. Never rejects; errors are stored in
+   * `#failure`.
+   */
   async #pump(): Promise<void> {
     const { parts, limit } = this;
     const most = mostOf(limit, parts);
@@ -143,7 +142,6 @@ export class MultipartBody implements UploadedBody {
     this.#fail(unfit(name.slice(0, 200), problem));
   }
 
-  /** Keeps the first reason, and ends everything that waits. */
   #fail(error: Error): void {
     if (this.#failure !== null || this.#read) return;
     this.#failure = error;

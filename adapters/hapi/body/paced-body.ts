@@ -1,14 +1,12 @@
 /**
- * A body as it arrives, for a handler that reads it piece by piece. Nothing is read ahead of the reader, the bytes are
- * counted, and a sender that is too slow is given up. Only the time spent waiting for the sender counts.
+ * Streams a body to its reader without reading ahead. Cuts off slow senders; only the time spent
+ * waiting for the sender counts.
  */
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../../../kernel/errors.js';
 import { letContinue } from '../wire/expectation.js';
 
-/** Least speed of a sender while we wait for it. */
 export interface LeastRate {
-  /** Bytes in every window. */
   bytes: number;
   windowMs: number;
 }
@@ -17,7 +15,11 @@ export const cutOff = (): ServiceError => new ServiceError('invalid_request', 'T
 export const tooLong = (limit: number): ServiceError =>
   new ServiceError('payload_too_large', `The body is larger than ${limit} bytes.`);
 
-/** The pieces of the body. @param limit bytes @throws ServiceError 413 beyond the limit, 400 when slow or cut off */
+/**
+ * Yields the pieces of the body.
+ * @param limit bytes
+ * @throws ServiceError 413 beyond the limit, 400 when the sender is too slow or disconnects
+ */
 export async function* pacedBody(
   req: IncomingMessage,
   limit: number,
@@ -39,7 +41,6 @@ export async function* pacedBody(
 }
 
 class Wait {
-  /** Time waited in the running window. */
   #waitedMs = 0;
   #bytes = 0;
 
@@ -52,7 +53,6 @@ class Wait {
     this.#bytes += bytes;
   }
 
-  /** Resolves when there is something to read, or at the end. */
   more(): Promise<void> {
     const { req, least } = this;
     if (req.destroyed) return Promise.reject(cutOff());

@@ -1,6 +1,6 @@
 /**
- * A body that is searched while it arrives: its encoding is undone and its sieve leaves parts out, so that what is left
- * out needs no room and counts against no size but the whole's.
+ * Filters a body while it arrives: decompresses it and drops the parts that its sieve rejects.
+ * Dropped parts only count against the total size.
  */
 import type { Transform } from 'node:stream';
 import type { BodySieve } from '../../../ports/http.js';
@@ -10,10 +10,8 @@ import { DAMAGED, openDecoder } from './decoders.js';
 
 export interface SiftOptions {
   sieve: BodySieve;
-  /** `Content-Encoding`. */
   encoding: string | undefined;
   lease: Pick<BodyLease, 'take'>;
-  /** Bytes that may be kept, and bytes after decoding. */
   most: { kept: number; decoded: number };
 }
 
@@ -27,7 +25,10 @@ export class Sift {
 
   constructor(private readonly options: SiftOptions) {}
 
-  /** Takes a piece. @param resume called when more may come, where the answer is `wait` */
+  /**
+   * Adds a piece.
+   * @param resume called when more is accepted after a result of `wait`
+   */
   push(piece: Buffer, resume: () => void): Failure | 'more' | 'wait' {
     if (!this.#begun && piece.length > 0) this.#begin(piece);
     if (this.#failure === null && this.#decoder === null) this.#keep(piece);
@@ -37,7 +38,6 @@ export class Sift {
     return 'wait';
   }
 
-  /** What was kept, when the last piece is in. */
   async end(): Promise<Buffer | Failure> {
     const decoder = this.#decoder;
     if (this.#failure === null && decoder !== null) {
@@ -50,7 +50,6 @@ export class Sift {
     return this.#failure ?? Buffer.concat(this.#kept, this.#keptBytes);
   }
 
-  /** Ends the work where the body does not arrive. */
   destroy(): void {
     this.#decoder?.destroy();
   }
@@ -76,7 +75,7 @@ export class Sift {
     this.#keptBytes += part.length;
     if (this.#keptBytes > most.kept) return this.#fail(tooLarge(most.kept));
     if (!lease.take(part.length)) return this.#fail(OVERLOADED);
-    // A copy: the piece, most of which may be left out, would live as long as its part.
+    // Copied, because a slice would keep the whole piece in memory.
     this.#kept.push(Buffer.from(part));
   }
 

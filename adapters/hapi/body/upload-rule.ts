@@ -1,7 +1,3 @@
-/**
- * A route's streamed body (ports/http.ts, StreamedInput), prepared once: wrong requests are refused before a byte is
- * read.
- */
 import type { IncomingMessage } from 'node:http';
 import type { StreamedInput, UploadedBody } from '../../../ports/http.js';
 import { Failure, tooLarge } from '../wire/failure.js';
@@ -27,7 +23,6 @@ export class UploadRule {
     });
   }
 
-  /** The unread body, or the refusal. */
   open(req: IncomingMessage): UploadedBody | Failure {
     const { input, least } = this;
     const type = mediaType(req.headers['content-type']);

@@ -1,9 +1,6 @@
 /**
- * A request's body as it comes over the wire. It is capped while it arrives, so a body without `Content-Length` is
- * refused as early as one with; its first bytes can be had before the rest is asked for. hapi's own parser was tried:
- * `output: 'data'` cannot charge a budget while bytes arrive, has no least rate, and cannot stop after the bytes that
- * hold a credential; `output: 'stream'` hands out the request itself, with no timeout, and with no cap on a body
- * without `Content-Length`.
+ * A request's body as it arrives, capped by size and rate. Its first bytes can be read alone, which
+ * hapi's parser cannot do.
  */
 import type { IncomingMessage } from 'node:http';
 import { Failure, OVERLOADED, tooLarge } from '../wire/failure.js';
@@ -12,15 +9,12 @@ import type { Sift } from './sift.js';
 import type { BodyBudget, BodyLease } from '../limits/body-budget.js';
 import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 
-/** How long a body may take. */
 export interface Pace {
-  /** Time for the whole body. */
   timeoutMs: number;
-  /** Least bytes per second in every `PACE_MS`; 0: none. */
+  /** Minimum bytes per second in every `PACE_CHECK_INTERVAL_MS`; 0: no minimum. */
   leastRate: number;
 }
 
-/** How often the least rate is checked. */
 export const PACE_MS = 5_000;
 
 const EMPTY = Buffer.alloc(0);
@@ -28,8 +22,8 @@ const EMPTY = Buffer.alloc(0);
 const CUT_OFF = new Failure('invalid_request', 'The body was cut off.');
 
 /**
- * Whether the whole body is in the request's buffer: Node hands over the last bytes, lets us run, and marks the request
- * complete only then.
+ * Whether the whole body is buffered. Node marks the request as complete only after handing over
+ * the last bytes.
  */
 const hasArrived = (req: IncomingMessage): boolean =>
   req.readableFlowing === null && req.readableLength === Number(req.headers['content-length']);
@@ -38,7 +32,6 @@ export class WireBody {
   #chunks: Buffer[] = [];
   #bytes = 0;
   #ended = false;
-  /** Bytes that are held; what comes after them is dropped. */
   #most = Infinity;
   #failure: Failure | null = null;
   #settle: ((failure: Failure | null) => void) | null = null;
@@ -46,12 +39,10 @@ export class WireBody {
 
   private constructor(
     private readonly req: IncomingMessage,
-    /** Bytes. */
     private readonly limit: number,
     readonly lease: BodyLease,
   ) {}
 
-  /** Opens the body and lets its sender go on; the caller closes the lease when the bytes are no longer needed. */
   static open(req: IncomingMessage, limit: number, budget: BodyBudget, owner: string): WireBody | Failure {
     const declared = req.headers['content-length'];
     if (declared !== undefined && Number(declared) > limit) return tooLarge(limit);
@@ -64,20 +55,17 @@ export class WireBody {
     return body;
   }
 
-  /** The first `bytes` bytes, or as many more as came with them, or the whole of a shorter body. */
   async head(bytes: number, pace: Pace): Promise<Buffer | Failure> {
     const failure = await this.#read(bytes, pace);
     if (failure) return failure;
     return this.#joined();
   }
 
-  /** The first bytes, at most `bytes`; the rest is dropped. */
   beginning(bytes: number, pace: Pace): Promise<Buffer | Failure> {
     this.#most = bytes;
     return this.head(bytes, pace);
   }
 
-  /** The whole body without what is sifted out, which takes no room. */
   async sifted(pace: Pace, sift: Sift): Promise<Buffer | Failure> {
     const first = this.#joined();
     this.#chunks = [];
@@ -95,7 +83,6 @@ export class WireBody {
     }
   }
 
-  /** The whole body. */
   async whole(pace: Pace): Promise<Buffer | Failure> {
     const failure = await this.#read(Infinity, pace);
     if (failure) return failure;
@@ -132,7 +119,8 @@ export class WireBody {
         this.#settle?.(null);
       };
       const onClose = (): void => this.fail(CUT_OFF);
-      // Named first: V8 makes a function that is written right into a property among its old objects (decision 020).
+      // Named first, because V8 allocates a function that is written directly into a property among
+      // old objects (decision 020).
       const settle = (failure: Failure | null): void => {
         this.#settle = null;
         clearInterval(pacer);
@@ -146,7 +134,6 @@ export class WireBody {
     });
   }
 
-  /** Sifts a piece, and reads on when there is room for more. */
   #pass(sift: Sift, piece: Buffer): void {
     this.#bytes += piece.length;
     const passed = sift.push(piece, () => {
@@ -156,7 +143,10 @@ export class WireBody {
     else if (passed === 'wait') this.req.pause();
   }
 
-  /** Takes a body that came together with its head, as nearly all do, without an event or a timer. */
+  /**
+   * Takes a body that arrived together with its head, as nearly all do, without an event or a
+   * timer.
+   */
   #take(): Failure | null {
     const bytes = (this.req.read() ?? EMPTY) as Buffer;
     this.#ended = true;
@@ -164,7 +154,6 @@ export class WireBody {
     return this.#failure;
   }
 
-  /** False: it does not fit. */
   #add(arrived: Buffer): boolean {
     const room = this.#most - this.#bytes;
     const chunk = arrived.length > room ? arrived.subarray(0, room) : arrived;
@@ -178,7 +167,6 @@ export class WireBody {
     return this.#failure === null;
   }
 
-  /** Ends a body that takes too long, or that falls below the least rate. */
   #pacer({ timeoutMs, leastRate }: Pace): NodeJS.Timeout {
     const everyMs = leastRate > 0 ? Math.min(PACE_MS, timeoutMs) : timeoutMs;
     let spentMs = 0;

@@ -1,11 +1,13 @@
 /**
- * Bytes of bodies that are held at once, with a share for each owner (a token, a session, an address). A newcomer
- * always gets room: when its owner's share is used up, the owner's oldest body that is still arriving gives way; when
- * the whole budget is used up, the oldest body of the owner with the most. So a caller that holds bodies back loses
- * them first, and no other caller waits. A body that has arrived whole is in use and never gives way.
+ * Budget for bodies in memory, with a share per owner (token, session or address). A new body
+ * always gets room: the oldest arriving body of its owner, or of the largest owner, is evicted. A
+ * complete body never is.
  */
 
-/** Cost of an open body beside its bytes: socket, parser and buffers. It bounds the number of bodies too. */
+/**
+ * Cost of an open body in addition to its bytes: socket, parser and buffers. It also bounds the
+ * number of bodies.
+ */
 export const OPEN_COST = 16 * 1024;
 
 interface Owner {
@@ -28,7 +30,10 @@ export class BodyBudget {
     return this.#held;
   }
 
-  /** A lease, or null when there is no room. @param giveWay called when the body loses its room to another */
+  /**
+   * @param giveWay called when the body is evicted
+   * @returns null when nothing can be evicted
+   */
   open(key: string, giveWay: () => void): BodyLease | null {
     const lease = new BodyLease(giveWay);
     return lease.moveTo(this, key) ? lease : null;
@@ -55,14 +60,12 @@ export class BodyBudget {
     if (owner.bytes === 0 && owner.arriving.size === 0) this.#owners.delete(owner.key);
   }
 
-  /** Makes room for `bytes` of an owner; false when nothing can give way. @internal */
   makeRoom(owner: Owner, bytes: number, self: BodyLease): boolean {
     while (owner.bytes + bytes > this.share) if (!giveWay(owner, self)) return false;
     while (this.#held + bytes > this.most) if (!giveWay(this.#largest(self), self)) return false;
     return true;
   }
 
-  /** The owner with the most bytes among those with a body that can give way. */
   #largest(self: BodyLease): Owner | null {
     let largest: Owner | null = null;
     for (const owner of this.#owners.values()) {
@@ -81,9 +84,8 @@ function giveWay(owner: Owner | null, self: BodyLease): boolean {
 }
 
 /**
- * Bodies that are still arriving, oldest first. A linked list and no Set: a Set that is filled and emptied all day is
- * laid out anew every few requests, and each old layout refers to the next, so the collector promotes all of them to
- * old objects, and whole requests with them.
+ * Bodies that are still arriving, oldest first. A linked list, because V8 reallocates a busy Set
+ * again and again, and each old table keeps requests alive.
  */
 class Arriving {
   #oldest: BodyLease | null = null;
@@ -106,7 +108,6 @@ class Arriving {
     return lease.older !== null || this.#oldest === lease;
   }
 
-  /** Removes a lease. A second call does nothing. */
   delete(lease: BodyLease): void {
     if (!this.has(lease)) return;
     const { older, newer } = lease;
@@ -120,9 +121,7 @@ class Arriving {
   }
 }
 
-/** One body's part of a budget, from its first byte until it is no longer needed. */
 export class BodyLease {
-  /** Its neighbours among its owner's arriving bodies. @internal */
   older: BodyLease | null = null;
   /** @internal */
   newer: BodyLease | null = null;
@@ -135,7 +134,6 @@ export class BodyLease {
     return this.#bytes;
   }
 
-  /** Takes room for more bytes; false when there is none. */
   take(bytes: number): boolean {
     const place = this.#place;
     if (place === null || !place.budget.makeRoom(place.owner, bytes, this)) return false;
@@ -150,7 +148,10 @@ export class BodyLease {
     this.#bytes -= bytes;
   }
 
-  /** Moves the bytes to another budget once the sender is known; false when the other has no room. */
+  /**
+   * Moves the reservation to another budget once the sender is verified; returns false when that
+   * has no room.
+   */
   moveTo(budget: BodyBudget, key: string): boolean {
     const bytes = Math.max(this.#bytes, OPEN_COST);
     this.close();
@@ -160,18 +161,16 @@ export class BodyLease {
     return false;
   }
 
-  /** Marks the body as arrived: from here on it no longer gives way. */
+  /** Marks the body as complete: it can no longer be evicted. */
   arrived(): void {
     this.#place?.owner.arriving.delete(this);
   }
 
-  /** Takes the body's room away. */
   revoke(): void {
     this.close();
     this.giveWay();
   }
 
-  /** Gives everything back. A second call does nothing. */
   close(): void {
     const place = this.#place;
     if (place === null) return;

@@ -1,13 +1,15 @@
 /**
- * A few slots for costly work. Waiting owners take turns, so an owner that asks for hundreds does not delay the others.
- * Rejected: p-limit and p-queue, which serve in the order of asking.
+ * Slots for expensive work. Waiting owners alternate, so that an owner with hundreds of requests
+ * does not delay others; p-limit and p-queue are strictly first-in, first-out.
  */
 export class FairSlots {
-  /** Owners that wait, the next one first. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #free: number;
 
-  /** @param yields lets the event loop run before each work: what comes meanwhile gets its turn before what waits */
+  /**
+   * @param yields lets the event loop run before each piece of work, so that new owners are
+   *   considered
+   */
   constructor(
     slots: number,
     private readonly yields = false,
@@ -15,7 +17,6 @@ export class FairSlots {
     this.#free = slots;
   }
 
-  /** Runs `work` when a slot is free. */
   async run<T>(owner: string, work: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free--;
     else await this.#turn(owner);
@@ -40,7 +41,6 @@ export class FairSlots {
       const next = queue.shift();
       this.#waiting.delete(owner);
       if (queue.length > 0) this.#waiting.set(owner, queue);
-      // The slot passes straight to the next waiter.
       if (next) return next();
     }
     this.#free++;

@@ -1,7 +1,7 @@
 /**
- * Requests at work. Callers without a credential have a part of the places, and each address a part of this part, so
- * they never fill the places of callers with a credential (contract 00, limits). A request whose body is still arriving
- * is not at work.
+ * Slots of concurrent requests. Anonymous callers share a part of them, and each address a part of
+ * that, so they never block verified callers (contract 00, limits). A request does not count while
+ * its body arrives.
  */
 import { setMaxListeners } from 'node:events';
 
@@ -15,24 +15,25 @@ export class RequestsInFlight {
   readonly #mostPerAddress: number;
 
   constructor(readonly most: number) {
-    // Each request that waits for something listens.
     setMaxListeners(0, this.#ending.signal);
     this.#mostAnonymous = Math.ceil(most / 4);
     this.#mostPerAddress = Math.ceil(most / 16);
   }
 
-  /** Aborts when the service begins to stop: what only waits answers then. */
+  /** Aborts when the service begins to stop, so that long-polling requests answer. */
   get ending(): AbortSignal {
     return this.#ending.signal;
   }
 
-  /** No request gets a place any more. */
   stop(): void {
     this.stopping = true;
     this.#ending.abort();
   }
 
-  /** A place; null when there is none. @param address of a caller without a credential, else null */
+  /**
+   * @param address of a caller without a credential, else null
+   * @returns null when no slot is free
+   */
   enter(address: string | null): RequestPlace | null {
     if (this.count >= this.most) return null;
     if (address === null) return this.admit(null);
@@ -40,12 +41,10 @@ export class RequestsInFlight {
     return this.admit(address);
   }
 
-  /** Whether the address has not used up its part. */
   mayHold(address: string): boolean {
     return (this.#anonymous.get(address) ?? 0) < this.#mostPerAddress;
   }
 
-  /** A place without a limit, for probes. */
   admit(address: string | null): RequestPlace {
     const place = new RequestPlace(this, address);
     place.resume();
@@ -63,7 +62,6 @@ export class RequestsInFlight {
   }
 }
 
-/** One request's place. */
 export class RequestPlace {
   #taken = false;
 
@@ -72,15 +70,11 @@ export class RequestPlace {
     private readonly address: string | null,
   ) {}
 
-  /** Gives the place back, for good or while the body arrives. A second call does nothing. */
   leave(): void {
     if (this.#taken) this.inFlight.add(this.address, -1);
     this.#taken = false;
   }
 
-  /**
-   * Takes the place again after the body has arrived: a body that was read is worked at, however full the service is.
-   */
   resume(): void {
     if (!this.#taken) this.inFlight.add(this.address, 1);
     this.#taken = true;

@@ -1,7 +1,6 @@
 /**
- * A verified key or password is never refused because of other callers at its address (contract 00, limits). Where the
- * bucket of an address is used up, a call that may prove itself is answered first, and the answer goes out only if the
- * proof holds.
+ * A verified key or password is never rejected because of other callers at its address (contract
+ * 00, limits): the request runs first, and its answer is sent only if the credential was verified.
  */
 import { failureOf, type Failure } from '../wire/failure.js';
 import type { RateLimits } from './rate-limits.js';

@@ -1,9 +1,7 @@
 /**
- * Token buckets (contract 00, limits), in memory, per process; processes that share a store each have a part of the
- * limit (contract 95, several processes). Rejected: shared counters in the store, a write in the very path that they
- * protect. rate-limiter-flexible was tried: it counts in windows that refill at once (at 60 calls a minute, 119 passed
- * within two seconds), counts refused calls too, can never let a call pass that costs more than the whole, and keeps
- * every key until its window ends.
+ * Token buckets (contract 00, limits), in memory. Processes that share a store divide the limit
+ * between them (contract 95, several processes), because shared counters would add a write to the
+ * path that they protect.
  */
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import type { Clock } from '../../../ports/clock.js';
@@ -16,16 +14,17 @@ interface Bucket {
   at: number;
 }
 
-/** Buckets of one kind by key. The least recently used bucket is forgotten first; its owner then has a full one. */
+/**
+ * Buckets by key. The least recently used bucket is evicted; its owner then starts with a full one.
+ */
 export class Buckets {
   readonly #buckets: BoundedMap<Bucket>;
 
   constructor(
-    /** Tokens refilled per minute; 0: no limit. */
+    /** Tokens per minute; 0: no limit. */
     readonly perMinute: number,
     readonly size: number,
     private readonly clock: Clock,
-    /** How many processes share the limit. */
     private readonly sharers: () => number = () => 1,
     most = 20_000,
   ) {
@@ -33,9 +32,9 @@ export class Buckets {
   }
 
   /**
-   * Takes `n` tokens; false when there are not enough. A call that costs more than the bucket holds passes when the
-   * bucket is full, which then owes the rest: otherwise the call could never pass.
-   * @param taken how many of the `n` this call has taken already
+   * Takes `n` tokens; returns false when there are not enough. A call that costs more than the
+   * whole bucket passes when the bucket is full and leaves it in debt.
+   * @param taken how many of the `n` this call has already taken
    */
   take(key: string, n = 1, taken = 0): boolean {
     if (this.perMinute === 0 || n <= taken) return true;
@@ -49,7 +48,7 @@ export class Buckets {
     return this.#buckets.size;
   }
 
-  /** 429 with the headers that contract 00 names: limit, what is left, seconds until the bucket is full again. */
+  /** Builds the 429 with the rate limit headers of contract 00. */
   refusal(key: string, n = 1): Failure {
     const { tokens } = this.#bucket(key);
     const perSecond = this.#perSecond;
@@ -64,7 +63,6 @@ export class Buckets {
     });
   }
 
-  /** Seconds until `n` tokens are there. */
   wait(key: string, n = 1): number {
     return Math.max(1, Math.ceil((Math.min(n, this.#part) - this.#bucket(key).tokens) / this.#perSecond));
   }
@@ -73,7 +71,10 @@ export class Buckets {
     return this.perMinute / 60 / this.sharers();
   }
 
-  /** Tokens that this process may give out at once: at least one, or nobody would ever get through. */
+  /**
+   * Tokens that this process may hand out in one burst; at least one, so that callers can get
+   * through.
+   */
   get #part(): number {
     return Math.max(1, this.size / this.sharers());
   }
@@ -94,26 +95,23 @@ export class Buckets {
   }
 }
 
-/** Calls whose content is counted by category cost little themselves: there may be so many times more of them. */
+/**
+ * Multiple of the category limit that bounds the number of calls, since a call itself is
+ * inexpensive.
+ */
 const CALLS_PER_UNIT = 10;
 
-/** The category that the intakes share which take nothing else. */
 const SHARED_CATEGORY = 'error';
 
-/** The buckets of every class of calls. */
 export class RateLimits {
   readonly #classes: Record<Exclude<RateClass, 'none'>, Buckets>;
-  /** Bucket of 401 answers per address. */
   readonly failures: Buckets;
-  /** Bucket of answers that a verified key or password opened while the bucket of its address was used up. */
   readonly #proven: Buckets;
-  /** Bucket of intake calls per address whose credential is not in the headers. */
   readonly #keyless: Buckets;
-  /** Buckets of intake calls whose content is counted by category, for credentials and for addresses. */
   readonly #calls: Buckets;
   readonly #keylessCalls: Buckets;
 
-  /** @param sharers how many processes share the limits */
+  /** @param sharers number of processes that share the limits */
   constructor(limits: HttpLimits, clock: Clock, sharers: () => number = () => 1) {
     const of = (perMinute: number, size = perMinute): Buckets =>
       new Buckets(perMinute, Math.max(1, size), clock, sharers);
@@ -132,38 +130,33 @@ export class RateLimits {
     this.failures = of(limits.auth_failures_per_minute);
   }
 
-  /** Counts a call whose body may hold the credential, before any of the body is read. Null when the call may go on. */
   checkKeyless(address: string, byCategory: boolean): Failure | null {
     const buckets = byCategory ? this.#keylessCalls : this.#keyless;
     return buckets.take(address) ? null : buckets.refusal(address);
   }
 
-  /** Counts an intake call whose content is counted by category. Null when it may go on. */
   checkCalls(key: string, n = 1, taken = 0): Failure | null {
     return this.#calls.take(key, n, taken) ? null : this.#calls.refusal(key, n);
   }
 
-  /** Counts `n` units of a category. @returns null, or the refusal and the seconds until they may come */
+  /**
+   * Counts `n` units of a category.
+   * @returns null, or the failure and the seconds until the units are available
+   */
   checkCategory(category: string, key: string, n: number): { refusal: Failure; seconds: number } | null {
     const { intake } = this.#classes;
     const own = category === SHARED_CATEGORY ? key : `${category} ${key}`;
     return intake.take(own, n) ? null : { refusal: intake.refusal(own, n), seconds: intake.wait(own, n) };
   }
 
-  /** Counts an open question in one of its address's buckets. Null when it may go on. */
   checkOpen(bucket: OpenBucket, network: string): Failure | null {
     return this.check('public', `${bucket} ${network}`);
   }
 
-  /**
-   * Counts an answer that a verified credential opened although the address has asked too often. Null when it may go
-   * out.
-   */
   checkProven(who: string): Failure | null {
     return this.#proven.take(who) ? null : this.#proven.refusal(who);
   }
 
-  /** Counts a call. Null when it may go on. */
   check(rate: RateClass, key: string, n = 1, taken = 0): Failure | null {
     if (rate === 'none') return null;
     const buckets = this.#classes[rate];
@@ -172,8 +165,8 @@ export class RateLimits {
 }
 
 /**
- * Adds the rate headers of contract 00 to a plugin's own 429, which only says when to come back; the headers are those
- * of a bucket that holds one.
+ * Adds the rate limit headers of contract 00 to a plugin's own 429, as if its bucket held one
+ * token.
  */
 export function withRateLimitHeaders(failure: Failure): Failure {
   const { headers = {} } = failure.more;

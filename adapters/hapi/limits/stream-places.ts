@@ -1,13 +1,12 @@
 /**
- * Places of streams (files, uploads, events). When callers without a credential have used up theirs, the address with
- * the most downloads gives up the one that moved longest ago to an address with fewer. So slow readers from a few
- * addresses never keep everybody else from the files. The only download of an address never gives way.
+ * Slots for streams (files, uploads, events). When anonymous callers have used up theirs, the most
+ * idle download of the address with the most is cut, but never the only one of an address.
  */
 import { RequestsInFlight } from './in-flight.js';
 
 export class StreamPlaces {
   readonly #all: RequestsInFlight;
-  /** Downloads of strangers that can be cut, by address; in each set the one that moved longest ago comes first. */
+  /** Anonymous downloads that can be cut, by address, each set ordered by last progress. */
   readonly #downloads = new Map<string, Set<StreamPlace>>();
 
   constructor(most: number) {
@@ -18,7 +17,10 @@ export class StreamPlaces {
     return this.#all.count;
   }
 
-  /** A place; null when there is none. @param address of a caller without a credential, else null */
+  /**
+   * @param address of a caller without a credential, else null
+   * @returns null when no slot is free
+   */
   enter(address: string | null): StreamPlace | null {
     let place = this.#all.enter(address);
     if (place === null && address !== null && this.#all.mayHold(address) && this.#makeRoom(address))
@@ -29,7 +31,7 @@ export class StreamPlaces {
   #makeRoom(newcomer: string): boolean {
     let most: ReadonlySet<StreamPlace> = new Set();
     for (const own of this.#downloads.values()) if (own.size > most.size) most = own;
-    // The newcomer, with one download more, must not have more than the other address with one less.
+    // Evicts only if the newcomer does not end up with more downloads than the other address.
     if (most.size < (this.#downloads.get(newcomer)?.size ?? 0) + 2) return false;
     for (const stalest of most) {
       stalest.revoke();
@@ -38,7 +40,6 @@ export class StreamPlaces {
     return false;
   }
 
-  /** Moves a place behind all others of its address. @internal */
   last(place: StreamPlace, address: string): void {
     const own = this.#downloads.get(address) ?? new Set();
     this.#downloads.set(address, own);
@@ -54,7 +55,6 @@ export class StreamPlaces {
   }
 }
 
-/** One stream's place. */
 export class StreamPlace {
   #giveWay: (() => void) | null = null;
   #left = false;
@@ -66,24 +66,20 @@ export class StreamPlace {
     private readonly free: () => void,
   ) {}
 
-  /** Allows this stream to be cut for another's sake from now on. */
   mayGiveWay(cut: () => void): void {
     this.#giveWay = cut;
     this.moved();
   }
 
-  /** Notes that the reader has taken something. */
   moved(): void {
     if (!this.#left && this.#giveWay !== null && this.address !== null) this.places.last(this, this.address);
   }
 
-  /** Takes the place away. @internal */
   revoke(): void {
     this.leave();
     this.#giveWay?.();
   }
 
-  /** Gives the place back. A second call does nothing. */
   leave(): void {
     if (this.#left) return;
     this.#left = true;

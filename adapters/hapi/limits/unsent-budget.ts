@@ -1,21 +1,18 @@
 /**
- * Bytes of answers that are made and not yet taken by their readers, over all connections and for each address
- * (contract 40, asking). A new answer always gets room: the answer that has not moved for longest gives way. It is one
- * of the same address when this address holds more than its share, or one of the address with the most when the whole
- * budget is used up. So readers that open hundreds of answers and read none lose them, and a reader that reads, however
- * slowly, stands behind those that do not.
+ * Budget for unread responses, in total and per address (contract 40, asking). A new response
+ * always gets room: the most stalled one of an address over its share, or of the largest address,
+ * is cut.
  */
 
 /**
- * An answer that moved within this time gives way only where the whole is used up: many quick readers may share an
- * address.
+ * A response with progress within this time is cut only when the total is used up, because fast
+ * readers may share an address.
  */
 const STALE_MS = 2_000;
 
 interface Owner {
   readonly key: string;
   bytes: number;
-  /** Answers of the owner; the one that moved longest ago comes first. */
   readonly leases: Set<UnsentLease>;
 }
 
@@ -24,7 +21,7 @@ export class UnsentBudget {
   #held = 0;
   #cut = 0;
 
-  /** @param share bytes that one address may hold when some of its answers do not move */
+  /** @param share bytes that one address may hold when some of its responses are stalled */
   constructor(
     readonly most: number,
     readonly share: number,
@@ -35,12 +32,11 @@ export class UnsentBudget {
     return this.#held;
   }
 
-  /** How many answers gave way. */
   get cut(): number {
     return this.#cut;
   }
 
-  /** Room for an answer. @param giveWay called when the answer loses its room to another: its connection must be cut */
+  /** @param giveWay called on eviction: its connection must be cut */
   open(key: string, bytes: number, giveWay: () => void): UnsentLease {
     const owner = this.#owners.get(key) ?? { key, bytes: 0, leases: new Set() };
     this.#owners.set(key, owner);
@@ -62,7 +58,6 @@ export class UnsentBudget {
     if (owner.leases.size === 0) this.#owners.delete(owner.key);
   }
 
-  /** Cuts one answer that last moved before `before`; false when the owner has none that can give way. */
   #giveWay(owner: Owner | null, self: UnsentLease, before: number): boolean {
     const first = owner === null ? null : oldest(owner, self);
     if (first === null || first.movedAt > before) return false;
@@ -71,7 +66,6 @@ export class UnsentBudget {
     return true;
   }
 
-  /** The address with the most bytes among those with an answer that can give way. */
   #largest(self: UnsentLease): Owner | null {
     let largest: Owner | null = null;
     for (const owner of this.#owners.values())
@@ -85,7 +79,6 @@ function oldest({ leases }: Owner, self: UnsentLease): UnsentLease | null {
   return null;
 }
 
-/** One answer's part of the budget, from its making until its last byte is with the system. */
 export class UnsentLease {
   movedAt: number;
   #open = true;
@@ -100,7 +93,6 @@ export class UnsentLease {
     this.movedAt = budget.now();
   }
 
-  /** Notes that the reader has taken something. */
   moved(): void {
     if (!this.#open) return;
     this.movedAt = this.budget.now();
@@ -108,13 +100,11 @@ export class UnsentLease {
     this.owner.leases.add(this);
   }
 
-  /** Takes the answer's room away. */
   revoke(): void {
     this.close();
     this.giveWay();
   }
 
-  /** Gives the room back. A second call does nothing. */
   close(): void {
     if (!this.#open) return;
     this.#open = false;

@@ -1,9 +1,7 @@
-/** The named schemas of a description. A name that another shape has taken already gets a number behind it. */
 import { isDeepStrictEqual } from 'node:util';
 import type { SchemaDescription, JsonSchema } from './description.js';
 import { jsonSchema, type SchemaOptions } from './json-schema.js';
 
-/** A reference: `Item` → `{ $ref }`. */
 export const ref = (kind: string, name: string): JsonSchema => ({ $ref: `#/components/${kind}/${name}` });
 
 export class Components {
@@ -18,12 +16,9 @@ export class Components {
     return ref('schemas', free);
   };
 
-  /** Options for what a caller sends. */
   readonly input: SchemaOptions = { keep: this.keep, strict: true };
-  /** Options for what the service answers. */
   readonly output: SchemaOptions = { keep: this.keep };
 
-  /** A body's schema. An object with fields is kept under its own name, or under `name`. */
   body(described: SchemaDescription, name: string): JsonSchema {
     const schema = jsonSchema(described, this.input);
     return schema['properties'] === undefined ? schema : this.keep(name, schema);

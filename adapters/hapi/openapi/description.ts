@@ -1,5 +1,3 @@
-/** joi's public account of a schema (`describe()`), as far as it is read here, and questions about it. */
-
 export type JsonSchema = Record<string, unknown>;
 
 export interface DescribedRule {
@@ -7,7 +5,6 @@ export interface DescribedRule {
   args?: { limit?: unknown; regex?: unknown; base?: unknown; options?: { invert?: boolean }; sign?: unknown };
 }
 
-/** A part of what joi's `describe()` answers. */
 export interface SchemaDescription {
   type?: string;
   flags?: {
@@ -33,20 +30,15 @@ export interface SchemaDescription {
 
 export const isRequired = (described: SchemaDescription): boolean => described.flags?.presence === 'required';
 
-/**
- * Whether a schema is part of the description: not when it is `unlisted` (ports/http.ts), or may not be given at all.
- */
+/** Whether a schema is documented: not if it is `unlisted` (ports/http.ts) or forbidden. */
 export const isListed = ({ flags, metas = [] }: SchemaDescription): boolean =>
   flags?.presence !== 'forbidden' && !metas.some(({ unlisted }) => unlisted === true);
 
-/** The name that a schema was given (ports/http.ts, `named`). */
 export const nameOf = (described: SchemaDescription): string | null => componentOf(described)?.name ?? null;
 
-/** The name and the description that a schema was given. */
 export const componentOf = ({ metas = [] }: SchemaDescription): { name: string; description?: string } | undefined =>
   metas.findLast(({ component }) => component !== undefined)?.component;
 
-/** The listed alternatives of a schema. */
 export const branchesOf = ({ matches = [] }: SchemaDescription): SchemaDescription[] =>
   matches.flatMap(({ schema, then, otherwise }) =>
     [schema, then, otherwise].filter((one) => one !== undefined).filter((one) => isListed(one)),

@@ -1,12 +1,7 @@
 /**
- * joi's `describe()` → JSON Schema 2020-12, as far as routes use joi. What JSON Schema cannot say (references between
- * fields, conditions) is left wider, never narrower: a client made from the description must not refuse what we take.
- * Two cases are narrower, since programs that make clients have no type for "a list or an object": of two spellings of
- * the same value (a list, or its only element) only the list is described; and `unlisted` parts are left out.
- *
- * Rejected: joi's own export. It says the opposite of inverted patterns, drops the flags of others, closes every object
- * although we drop unknown fields, shows forbidden keys, and writes a schema with an id out wherever it is used
- * (docs/decisions/013-openapi-by-our-own-hand.md).
+ * Converts joi's `describe()` to JSON Schema 2020-12. What JSON Schema cannot express becomes
+ * wider, never narrower, so that generated clients accept what the service accepts. `unlisted`
+ * parts are omitted (docs/decisions/013-openapi-by-our-own-hand.md).
  */
 import {
   branchesOf,
@@ -19,9 +14,9 @@ import {
 import { each, limitOf, numberShape, stringShape } from './scalars.js';
 
 export interface SchemaOptions {
-  /** For input: also states that joi refuses `''` unless it is allowed. */
+  /** For input: states that joi rejects `''` unless it is allowed. */
   strict?: boolean;
-  /** Keeps a named schema and answers the reference to it. Absent: the schema is written out where it is used. */
+  /** Registers a named schema and returns a reference to it. Absent: schemas are inlined. */
   keep?: (name: string, schema: JsonSchema) => JsonSchema;
 }
 
@@ -39,7 +34,6 @@ export function jsonSchema(described: SchemaDescription, options: SchemaOptions 
   return { ...reference, ...beside };
 }
 
-/** The named schema itself, without additions from the place of use. */
 export function inner(described: SchemaDescription, options: SchemaOptions): JsonSchema {
   const { flags = {}, allow = [], ...rest } = described;
   const { default: _default, description: _description, ...own } = flags;
@@ -68,7 +62,6 @@ function presetOf({ flags }: SchemaDescription): unknown {
   return preset !== undefined && isJson(preset) && !isSpecial(preset) ? preset : undefined;
 }
 
-/** joi writes an example given with options as `{value, …}`. */
 const unwrap = (example: unknown): unknown =>
   typeof example === 'object' && example !== null && 'value' in example ? example.value : example;
 
@@ -84,8 +77,8 @@ const isJson = (value: unknown): boolean =>
 const TYPE_OF: Record<string, string> = { string: 'string', number: 'number', boolean: 'boolean', object: 'object' };
 
 /**
- * An enumeration, even of a single value: programs that make clients stumble over `const` of a member that may be
- * absent. Truth values get none: no language has an enumeration of them.
+ * Builds an enumeration even for a single value, because client generators mishandle `const` of an
+ * optional member. Booleans get none: no language has an enumeration of them.
  */
 function only(values: unknown[]): JsonSchema {
   const types = [
@@ -98,17 +91,16 @@ function only(values: unknown[]): JsonSchema {
 }
 
 /**
- * Values allowed beside the type: null widens the type, anything else (`''`, a word instead of a number) is an
+ * Adds values allowed in addition to the type: null widens the type, anything else becomes an
  * alternative.
  */
 function nullable(schema: JsonSchema, allowed: unknown[]): JsonSchema {
   if (allowed.length === 0 || Object.keys(schema).length === 0) return schema;
-  // A type without a lower limit already allows `''`.
   const narrow = ['minLength', 'pattern', 'format', 'allOf'].some((key) => key in schema);
   const emptyFits = schema['type'] === 'string' && !narrow;
   const others = allowed.filter((value) => value !== null && !(value === '' && emptyFits));
   const withNull = allowed.includes(null) ? [{ type: 'null' }] : [];
-  // A text that may be empty is one type to a program; two alternatives would make a union.
+  // A possibly empty string stays one type; alternatives would generate a union.
   if (schema['type'] === 'string' && others.length === 1 && others[0] === '')
     return nullable(unchecked(schema), withNull.length > 0 ? [null] : []);
   if (others.length > 0) return { anyOf: [schema, only(others), ...withNull] };
@@ -117,7 +109,6 @@ function nullable(schema: JsonSchema, allowed: unknown[]): JsonSchema {
   return { anyOf: [schema, ...withNull] };
 }
 
-/** A text's schema without the rules that `''` would break. */
 function unchecked({
   minLength: _min,
   pattern: _pattern,
@@ -154,7 +145,7 @@ function shape(described: SchemaDescription, options: SchemaOptions): JsonSchema
   }
 }
 
-/** A schema that holds itself: `joi.link('#TreeNode')` inside the schema with this id and name. */
+/** A recursive schema: `joi.link('#TreeNode')` inside the schema with this id and name. */
 function linkShape({ link }: SchemaDescription, { keep }: SchemaOptions): JsonSchema {
   const [id] = link?.ref?.path ?? [];
   return keep !== undefined && typeof id === 'string' ? { $ref: `#/components/schemas/${id}` } : {};
@@ -174,7 +165,6 @@ function arrayShape(described: SchemaDescription, rules: DescribedRule[], option
   return {
     type: 'array',
     ...(ordered.length > 0 && { prefixItems: ordered }),
-    // `items` is always there: programs that make clients refuse a list without it.
     items: items.length === 0 ? {} : items.length === 1 ? items[0] : { anyOf: items },
     ...sizes,
   };

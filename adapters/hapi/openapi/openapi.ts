@@ -1,7 +1,4 @@
-/**
- * OpenAPI 3.1 of the mounted routes (contract 95), made from the table that also mounts them, so the two cannot
- * disagree.
- */
+/** Builds the OpenAPI 3.1 document (contract 95) from the same table that mounts the routes. */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ErrorCodes, MountedRoute, RouteSpec } from '../../../ports/http.js';
 import { Components } from './components.js';
@@ -14,13 +11,12 @@ const SLICE_MS = 4;
 
 export interface AboutService {
   version: string;
-  /** Empty: the server is the one that answered. */
+  /** Empty: the server that answered. */
   base_url: string;
-  /** Every error code that an answer may carry. */
   codes: ErrorCodes;
 }
 
-/** The document, made in slices: one go would hold up every other request. */
+/** Builds the document in slices, so that it does not block other requests. */
 export async function describeRoutes(mounted: readonly MountedRoute[], about: AboutService): Promise<Json> {
   const routes = mounted.filter(({ spec }) => spec.hidden !== true);
   const paths: Record<string, Json> = {};
@@ -75,7 +71,6 @@ export async function describeRoutes(mounted: readonly MountedRoute[], about: Ab
   };
 }
 
-/** The codes by name, each with its status and meaning. */
 const catalogue = (codes: ErrorCodes): Json =>
   Object.fromEntries(
     Object.entries(codes)
@@ -83,7 +78,6 @@ const catalogue = (codes: ErrorCodes): Json =>
       .map(([code, [status, description]]) => [code, { status, description }]),
   );
 
-/** Method, path and id of everything that a route answers. A path with and without a final slash counts once. */
 function operationsOf(spec: RouteSpec): [method: string, path: string, id: string][] {
   const given = [spec.operationId ?? []].flat();
   const paths = [spec.path, ...(spec.aliases ?? [])].map((path) =>
@@ -94,13 +88,12 @@ function operationsOf(spec: RouteSpec): [method: string, path: string, id: strin
     .map(([method, path], at) => [method, path, given[at] ?? given[0] ?? idOf(method, path)]);
 }
 
-/** The group of a path: `/api/bugtracker/v1/bugs` → `bugtracker`. */
 const tagOf = (path: string): string => {
   const [first = 'root', second] = path.split('/').filter((part) => part !== '' && !part.startsWith('{'));
   return first === 'api' ? (second ?? 'api') : first;
 };
 
-/** The operationId: `GET /api/bugtracker/v1/bugs/{id}` → `getBugtrackerBugsById`. */
+/** Returns the operationId: `GET /api/bugtracker/v1/bugs/{id}` → `getBugtrackerBugsById`. */
 function idOf(method: string, path: string): string {
   const words = path
     .split('/')
@@ -110,7 +103,6 @@ function idOf(method: string, path: string): string {
   return method.toLowerCase() + words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('');
 }
 
-/** The id, with a number behind it when it is taken already. */
 function unique(taken: Set<string>, id: string): string {
   let name = id;
   for (let n = 2; taken.has(name); n++) name = `${id}${n}`;

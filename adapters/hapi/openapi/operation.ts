@@ -1,4 +1,3 @@
-/** One operation of the description: its input, its callers, its answers. */
 import type { MountedRoute, RouteSpec, StreamedInput } from '../../../ports/http.js';
 import { AccessPolicy } from '../access/access-policy.js';
 import { SESSION_COOKIE } from '../access/csrf.js';
@@ -10,7 +9,6 @@ import { responses, type ResponseParts } from './responses.js';
 
 type Json = Record<string, unknown>;
 
-/** Describes an operation. @param place the described path, and the group that it belongs to */
 export function operation(
   route: MountedRoute,
   place: { method: string; path: string; tag: string },
@@ -54,13 +52,15 @@ function security(policy: AccessPolicy, { credentialIn = [] }: RouteSpec): Json[
   ];
 }
 
-/** The name of a security scheme: `X-Sentry-Auth` → `xSentryAuth`. */
 const schemeOf = ({ name }: { name: string }): string =>
   name.toLowerCase().replaceAll(/[^a-z0-9]+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
 const bearer = (description: string): Json => ({ type: 'http', scheme: 'bearer', description });
 
-/** The schemes that operations name. @param routes for those that take their credential from a place of their own */
+/**
+ * Builds the security schemes that operations refer to.
+ * @param routes for those with their own credential location
+ */
 export function securitySchemes(routes: readonly MountedRoute[], secure: boolean): Json {
   const own = routes.flatMap(({ spec }) => (spec.hidden === true ? [] : (spec.credentialIn ?? [])));
   return {
@@ -139,11 +139,10 @@ function streamed({ mediaTypes, multipart }: StreamedInput): Json {
   if (multipart === undefined) return types;
   const { file, fields } = multipart;
   const properties = { [file]: BINARY, ...Object.fromEntries(fields.map((name) => [name, STRING])) };
-  // The form comes first: openapi-generator reads only the first type, and its Java lacks a class for a second form.
+  // The form comes first, because openapi-generator reads only the first type.
   return { 'multipart/form-data': { schema: { type: 'object', required: [file], properties } }, ...types };
 }
 
-/** The described body; null where the route takes none, or one without fields. */
 function requestBody(spec: RouteSpec, operationId: string, components: Components): Json | null {
   const { input, limits } = spec;
   const required = !(input?.optionalBody ?? false);

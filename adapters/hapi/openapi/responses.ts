@@ -1,6 +1,3 @@
-/**
- * Answers of an operation: its successes in the envelope, and its errors by status, each with the codes it can mean.
- */
 import type { ErrorCodes, MountedRoute, RouteSpec } from '../../../ports/http.js';
 import type { AccessPolicy } from '../access/access-policy.js';
 import { ref, type Components } from './components.js';
@@ -18,7 +15,6 @@ const RATE_HEADERS = {
   'RateLimit-Reset': ref('headers', 'Reset'),
 };
 
-/** Successful answers of a route: status → shape. */
 export function outputsOf({
   output,
   status = 200,
@@ -35,7 +31,6 @@ const isSchema = (
 ): output is Extract<typeof output, { describe(): unknown }> =>
   typeof (output as { describe?: unknown }).describe === 'function';
 
-/** The responses of one operation. @param id its operationId, which names shapes without a name of their own */
 export function responses(route: MountedRoute, policy: AccessPolicy, id: string, parts: ResponseParts): Json {
   const { spec } = route;
   const outputs = outputsOf(spec);
@@ -47,7 +42,6 @@ export function responses(route: MountedRoute, policy: AccessPolicy, id: string,
 
 export interface ResponseParts {
   components: Components;
-  /** The shared answers of errors, made when the first operation needs them. */
   shared: Record<string, Json>;
   codes: ErrorCodes;
 }
@@ -59,7 +53,7 @@ function success(
   { components }: ResponseParts,
 ): Json {
   const content: Json = {};
-  // Beside JSON a route may answer a text of another type when it is asked to.
+  // A route may also answer text of another type on request.
   const forms = described?.type === 'alternatives' ? branchesOf(described) : [];
   const texts = described?.type === 'string' ? [described] : forms.filter(isText);
   const json = texts.length === 0 ? described : (forms.find((form) => !isText(form)) ?? null);
@@ -74,9 +68,6 @@ function success(
 
 const isText = ({ type }: SchemaDescription): boolean => type === 'string';
 
-/**
- * The schema of an answer, kept under its own name or one made from the operation's; alternatives each under theirs.
- */
 function answer(described: SchemaDescription, name: string, spec: RouteSpec, components: Components): JsonSchema {
   if (described.type === 'alternatives') {
     const branches = branchesOf(described);
@@ -128,7 +119,6 @@ function refusals({ spec }: MountedRoute, policy: AccessPolicy, { shared, codes 
 const pascal = (code: string): string =>
   code.replaceAll(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
-/** Error codes that follow from the kind of route. */
 function usual(spec: RouteSpec, policy: AccessPolicy): string[] {
   const query = spec.input?.query && (spec.input.query.describe() as SchemaDescription);
   const streams = spec.input?.stream !== undefined;
@@ -165,7 +155,6 @@ const whole = (description: string, schema: string): Json => ({
   content: { 'application/json': { schema: ref('schemas', schema) } },
 });
 
-/** The answers that every operation may give. */
 export const ANY_ERROR: Json = {
   Error: whole('Any other error: `internal_error`, `overloaded`, `not_ready`, `insufficient_storage`', 'ErrorAnswer'),
 };

@@ -1,7 +1,5 @@
-/** Texts and numbers as JSON Schema: type, limits, formats and patterns. */
 import type { SchemaDescription, JsonSchema, DescribedRule } from './description.js';
 
-/** The schemas of all rules, merged. */
 export const each = (rules: DescribedRule[], one: (rule: DescribedRule, limit: number) => JsonSchema): JsonSchema =>
   // A limit that refers to another field has no number.
   Object.assign(
@@ -11,7 +9,7 @@ export const each = (rules: DescribedRule[], one: (rule: DescribedRule, limit: n
 
 export const limitOf = (name: string, limit: number): JsonSchema => (Number.isNaN(limit) ? {} : { [name]: limit });
 
-/** A text's schema. @param strict also states that joi refuses `''` unless it is allowed */
+/** @param strict states that joi rejects `''` unless it is allowed */
 export function stringShape(described: SchemaDescription, rules: DescribedRule[], strict: boolean): JsonSchema {
   const said = each(rules, stringRule);
   const filled = strict && said['minLength'] === undefined && !(described.allow ?? []).includes('');
@@ -45,21 +43,23 @@ function stringRule({ name }: DescribedRule, limit: number): JsonSchema {
   }
 }
 
-/** Control characters, written out: the only class that every dialect of regular expressions reads alike. */
+/**
+ * Control characters written as ranges, the only class that every regular expression dialect
+ * supports.
+ */
 const CONTROL = '[\\u0000-\\u001F\\u007F-\\u009F]';
 
-/** An escaped zero, behind whole pairs of backslashes. */
+/** An escaped zero after an even number of backslashes. */
 const NUL = /(?<!\\)((?:\\\\)*)\\0(?!\d)/g;
 
 /**
- * A pattern, which joi writes as `/…/flags`; an inverted one says what the text must not hold. Flags that change what
- * matches, and classes of Unicode that engines name differently, cannot be said and are left out.
+ * Converts a pattern, which joi writes as `/…/flags`. Flags that change the match, and Unicode
+ * classes that engines name differently, are omitted.
  */
 function patternOf({ args }: DescribedRule): JsonSchema[] {
   const { regex, options } = args ?? {};
   const text = regex instanceof RegExp ? String(regex) : regex;
   const [, source = '', flags = ''] = (typeof text === 'string' ? /^\/(.*)\/([a-z]*)$/s.exec(text) : null) ?? [];
-  // Other engines read `\0` differently.
   const pattern = source.replaceAll('\\p{Cc}', CONTROL).replaceAll(NUL, '$1\\u0000');
   if (pattern === '' || /[imsv]/.test(flags) || /\\p\{/i.test(pattern)) return [];
   return [options?.invert === true ? { not: { pattern } } : { pattern }];

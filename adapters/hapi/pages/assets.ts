@@ -1,8 +1,7 @@
 /**
- * Static files through inert: `web/assets` below `/assets/`, and each plugin's `assets/` (the folder beside its views)
- * below `/assets/<plugin>/`. An address with the file's own version (`?v=<hash>`, made by the helper `asset`) never
- * changes its content and is kept for a year; an address without a version is kept for an hour, and checked by its
- * ETag. The build puts `.br` and `.gz` beside the larger files (scripts/assets.mjs), for clients that accept them.
+ * Serves static files: `web/assets` below `/assets/`, each plugin's `assets/` below
+ * `/assets/<plugin>/`. Versioned URLs (`?v=<hash>`) are cached for a year, others for an hour. The
+ * build creates `.br` and `.gz` variants (scripts/assets.mjs).
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -14,18 +13,15 @@ import { QUICK } from '../transport/compress.js';
 
 export const ASSETS = '/assets/';
 
-/** The style sheet in a plugin's `assets/` that its pages get after the general ones. */
 const STYLE = 'style.css';
 
-/** inert knows `lookupMap`; its types do not yet. */
+/** inert's types lack `lookupMap`. */
 const PRECOMPRESSED = { lookupCompressed: true, lookupMap: { br: '.br', gzip: '.gz' } };
 
 export class Assets {
-  /** The first 16 hex digits of each file's SHA-256, by its path below `/assets/`. */
   readonly #versions = new Map<string, string>();
   readonly #folders = new Map<string, string>();
 
-  /** Reads the files once. @param plugins each plugin's folder of views, by its id */
   constructor(webDir: string, plugins: ReadonlyMap<string, string>) {
     this.#add('', join(webDir, 'assets'));
     for (const [id, views] of plugins) if (views !== '') this.#add(`${id}/`, join(views, '..', 'assets'));
@@ -42,18 +38,15 @@ export class Assets {
     }
   }
 
-  /** The address of a file with its version: `asset "aos.css"` → `/assets/aos.css?v=…`. */
   readonly address = (path: unknown): string => {
     const version = this.#versions.get(String(path));
     return `${ASSETS}${String(path)}${version ? `?v=${version}` : ''}`;
   };
 
-  /** The style sheets of these plugins, as names for the helper `asset`. */
   stylesOf(plugins: Iterable<string>): string[] {
     return [...new Set(plugins)].map((id) => `${id}/${STYLE}`).filter((path) => this.#versions.has(path));
   }
 
-  /** Mounts the files. Answers their paths, for the table of known paths. */
   async serve(server: Server): Promise<string[]> {
     await server.register(Inert);
     server.encoder('br', () => createBrotliCompress(QUICK));
@@ -72,7 +65,6 @@ export class Assets {
     return paths;
   }
 
-  /** `Cache-Control` for a path below `/assets/` requested with this `v`. */
   caching(path: string, version: unknown): string {
     const current = this.#versions.get(path.slice(ASSETS.length));
     return current !== undefined && version === current

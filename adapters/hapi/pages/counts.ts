@@ -1,8 +1,6 @@
-/** `GET /navigation`: the counts of the navigation, for pages that update themselves (web/assets/app.js). */
 import { Reply, type MountedPage, type Role } from '../../../ports/http.js';
 import type { NavSection } from './navigation.js';
 
-/** @param sections the navigation of a role */
 export const countsPage = (sections: (role: Role) => Promise<NavSection[]>): MountedPage => ({
   plugin: 'hapi',
   views: '',

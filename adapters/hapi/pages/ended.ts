@@ -1,13 +1,12 @@
 /**
- * The answer to a form whose session has ended: 401 with the login form, which carries the written text along (contract
- * 80, conduct).
+ * Response to a form whose session has expired: 401 with the login form, which retains what the
+ * user typed (contract 80, conduct).
  */
 import { encodeSavedForm, listWrittenFields } from '../../../lib/kept-form.js';
 import type { View } from '../../../ports/http.js';
 import { UNAUTHORIZED } from '../access/access-policy.js';
 import { ForeignView } from './once.js';
 
-/** The login view; null where the form cannot be kept. */
 export function endedView(
   { path, fields }: { path: string; fields: Readonly<Record<string, string | string[]>> },
   sign: (text: string) => string,

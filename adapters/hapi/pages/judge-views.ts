@@ -1,6 +1,6 @@
 /**
- * Checks the views of plugins before anybody opens a page: an error page, a gap or a refused form of later is a fault
- * with file and line now.
+ * Validates the views of plugins at startup, so that errors are reported with file and line instead
+ * of appearing on a page.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -9,31 +9,24 @@ import type { MountedPage } from '../../../ports/http.js';
 import { partsIn } from './views.js';
 
 const BUILT_IN = ['if', 'unless', 'each', 'with', 'lookup', 'log', 'helperMissing', 'blockHelperMissing'];
-/** Stands for a computed part of a path, which may be anything. */
 const ANY = '\u0000';
-/** Forms that the layout and the adapter answer themselves. */
 const OWN_FORMS = ['/theme', '/logout', '/project-choice'];
 
-/** Names in web/ that views may use. */
 interface Offered {
   partials: ReadonlySet<string>;
   helpers: ReadonlySet<string>;
   icons: ReadonlySet<string>;
 }
 
-/** A view's file with its text. */
 interface Source {
-  /** `views/list.hbs` */
   name: string;
   text: string;
 }
 
 export class ViewJudge {
   readonly #offered: Offered;
-  /** Paths that take forms, by their segments; null for a parameter. */
   readonly #forms: readonly (string | null)[][];
 
-  /** @param pages of every plugin */
   constructor(webDir: string, helpers: readonly string[], pages: readonly MountedPage[]) {
     const sprite = readFileSync(join(webDir, 'assets', 'icons.svg'), 'utf8');
     this.#offered = {
@@ -45,7 +38,6 @@ export class ViewJudge {
     this.#forms = [...posts, ...OWN_FORMS].map(segmentsOf);
   }
 
-  /** Faults in a page's own members. */
   page({ spec }: MountedPage): string[] {
     const { nav, method = 'GET', path } = spec;
     if (nav === undefined || this.#offered.icons.has(nav.icon)) return [];
@@ -53,9 +45,9 @@ export class ViewJudge {
   }
 
   /**
-   * Faults in every view of a folder.
-   * @param own first segments of the plugin's own pages: a form that goes there must have a page that takes it
-   * @param plugin whose own partials the views may use beside those of web/
+   * @param own first segments of the plugin's own pages: a form posted there must have a page that
+   *   accepts it
+   * @param plugin whose own partials the views may use
    */
   folder(views: string, own: ReadonlySet<string>, plugin: string): string[] {
     const parts = partsIn(views, plugin).map(({ name }) => name);
@@ -80,7 +72,7 @@ export class ViewJudge {
     return [...tags, ...this.#formsOf(source, own), ...this.#actions(source, visitor.actions, own)];
   }
 
-  /** Faults of forms: those that change something must carry the visitor's token. */
+  /** A form that changes something must carry the CSRF token. */
   #formsOf({ name, text }: Source, own: ReadonlySet<string>): string[] {
     const faults: string[] = [];
     for (const { 0: tag, index } of text.matchAll(/<form\b[^>]*>/gi)) {
@@ -133,10 +125,8 @@ const namesIn = (folder: string): string[] =>
 type Literal = hbs.AST.StringLiteral;
 const isText = (node: hbs.AST.Node | undefined): node is Literal => node?.type === 'StringLiteral';
 
-/** Partials, helpers and icons of one view. */
 class Reader extends Handlebars.Visitor {
   readonly faults: { line: number; fault: string }[] = [];
-  /** Uses of the partial `confirm`, which is a form. */
   readonly actions: Action[] = [];
   readonly #inline = new Set<string>();
 

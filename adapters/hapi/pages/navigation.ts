@@ -1,4 +1,3 @@
-/** The navigation, from the pages that plugins mount. */
 import type { Clock } from '../../../ports/clock.js';
 import type { Logger } from '../../../ports/logger.js';
 import type { MountedPage, Role } from '../../../ports/http.js';
@@ -12,7 +11,6 @@ export interface NavItem {
   label: string;
   icon: string;
   badge: number | null;
-  /** Its own path, and those of the entries within it. */
   at: string[];
 }
 export interface NavSection {
@@ -21,9 +19,8 @@ export interface NavSection {
 }
 
 /**
- * Age, in ms, from which a badge is counted anew; a page waits only for a count that replaces one older than `KEPT_MS`.
- * Every page shows all badges, and a person who opens several pages asks for them each time. A person's own form makes
- * all badges count anew at once.
+ * Age in ms after which a badge is refreshed in the background. Pages wait only for a count older
+ * than the maximum age. A submitted form invalidates all badges.
  */
 const FRESH_MS = 1_000;
 const KEPT_MS = 2_000;
@@ -31,10 +28,8 @@ const KEPT_MS = 2_000;
 type Entry = Required<Pick<MountedPage['spec'], 'nav'>> & { page: MountedPage };
 
 interface Counted {
-  /** Time at which the count was requested. */
   at: number;
   badge: Promise<number | null>;
-  /** A new count is under way. */
   renewing: boolean;
 }
 
@@ -53,12 +48,11 @@ export class Navigation {
       .sort((a, b) => a.nav.order - b.nav.order || (a.nav.label < b.nav.label ? -1 : 1));
   }
 
-  /** Tells that a badge may have changed. */
   changed(): void {
     this.#counted.clear();
   }
 
-  /** The sections with the entries that this role may open; a badge that fails or is slow is left out. */
+  /** Returns the sections that this role may open. A badge that fails or is slow is omitted. */
   async for(role: Role): Promise<NavSection[]> {
     const shown = this.#entries.filter(({ page }) => page.ready() && mayOpen(page.spec.access, role));
     const badges = await Promise.all(shown.map((entry) => this.#fresh(entry)));
@@ -81,7 +75,7 @@ export class Navigation {
     })).filter(({ items: some }) => some.length > 0);
   }
 
-  /** The first page that this role may open; the account's own page where there is no other. */
+  /** Returns the first page that this role may open, by default the account's own page. */
   first(role: Role): string {
     const shown = this.#entries.filter(({ page }) => mayOpen(page.spec.access, role));
     const bySection = SECTIONS.flatMap((section) => shown.filter(({ nav }) => nav.section === section));
@@ -104,7 +98,7 @@ export class Navigation {
     known.renewing = true;
     const next = this.#count(entry);
     await next.badge;
-    // Not kept when something has changed meanwhile.
+    // Discarded if it was invalidated in the meantime.
     if (this.#counted.get(entry) === known) this.#counted.set(entry, next);
   }
 

@@ -1,7 +1,7 @@
 /**
- * Forms that are carried out once, and views that are shown once (contract 80, conduct). A form carries `form_id`,
- * which differs in every page; together with path and content it names the form, so a reload or a second click is
- * recognised, and the same form filled in anew is not mistaken for one.
+ * Idempotent forms and views that are shown once (contract 80, conduct). `form_id`, path and
+ * content identify a form, so that a reload or a double click is recognized, but the same form
+ * filled in again is not.
  */
 import { createHash } from 'node:crypto';
 import joi from 'joi';
@@ -15,7 +15,6 @@ import {
 } from '../../../ports/http.js';
 import { Failure } from '../wire/failure.js';
 
-/** The answer to a repeated form whose first run has not answered yet. */
 const UNDER_WAY = new Failure(
   'conflict',
   'This form has been sent before and is being carried out. Look at the list before you send it again.',
@@ -24,7 +23,6 @@ const AGAIN = { tone: 'info', message: 'The form had been sent already: nothing 
 const FORM_ID = /^[\w-]{8,64}$/;
 const SHOWN = '/shown';
 
-/** A view of another plugin than the one that its page belongs to. */
 export class ForeignView extends View {
   constructor(
     readonly plugin: string,
@@ -35,14 +33,12 @@ export class ForeignView extends View {
   }
 }
 
-/** The stored part of a view that is shown once, as JSON. */
 interface Kept {
   plugin: string;
   template: string;
   context: Record<string, unknown>;
 }
 
-/** Carries a form out; a second time the answer leads to where the first one led. */
 export async function carriedOutOnce(
   forms: FormMemory,
   session: SessionPrincipal,
@@ -59,7 +55,6 @@ export async function carriedOutOnce(
   return done.sentBefore === null ? UNDER_WAY : new Redirect(done.sentBefore, AGAIN);
 }
 
-/** Stores a view for one look, and answers with a redirect to it. */
 export async function led(
   forms: FormMemory,
   session: SessionPrincipal,
@@ -75,7 +70,6 @@ export async function led(
   return to;
 }
 
-/** `GET /shown/{id}`: shows a form's result once; later only the note that it was shown, and the way back. */
 export const shownPage = (forms: FormMemory): MountedPage => ({
   plugin: 'hapi',
   views: '',
@@ -97,6 +91,5 @@ export const shownPage = (forms: FormMemory): MountedPage => ({
   },
 });
 
-/** A path of this service; another host never passes. */
 const localPath = (given: unknown): string =>
   typeof given === 'string' && /^\/(?![/\\])[^\s\\\p{Cc}]*$/u.test(given) ? given : '/';

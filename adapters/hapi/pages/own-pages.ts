@@ -1,4 +1,4 @@
-/** Pages that belong to no plugin: a plugin's own page of the same address takes their place. */
+/** Pages without a plugin; a plugin's page with the same path takes precedence. */
 import type { MountedPage } from '../../../ports/http.js';
 import { countsPage } from './counts.js';
 import { homePage } from './home.js';

@@ -1,4 +1,3 @@
-/** The content of a page's form, once its token has proven that it comes from a page of ours. */
 import type { Request } from '@hapi/hapi';
 import type { PageSpec } from '../../../ports/http.js';
 import type { AccessPolicy } from '../access/access-policy.js';
@@ -13,7 +12,6 @@ import { anonOf, type PageServices, type PageVisitor } from './visitor.js';
 
 const OWN = ['csrf_token', 'form_id'];
 
-/** A form whose token is proven. */
 interface ProvenForm {
   id: unknown;
 }
@@ -37,7 +35,6 @@ export class PageForms {
           );
   }
 
-  /** Sets `call.body`: the fields, or the file's body with those before it. */
   async read(
     request: Request,
     call: IncomingRequest,
@@ -55,7 +52,7 @@ export class PageForms {
     return { id: form_id };
   }
 
-  /** While the file arrives, the request is not at work, but it takes a stream's place. */
+  /** While the file arrives, the request holds a stream slot instead of a request slot. */
   async #uploaded(
     rule: UploadRule,
     request: Request,

@@ -1,6 +1,6 @@
 /**
- * One page of a plugin, from the request to HTML: session, form token, parameters, handler, view in its layout. A page
- * without a session leads to the login and back; a form without one is refused, since its content is lost anyway.
+ * Serves one page of a plugin: session, CSRF token, parameters, handler, view and layout. Without a
+ * session, a page redirects to the login and a form is rejected.
  */
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import { Redirect, Reply, SharedBytes, View, type MountedPage, type PageResult } from '../../../ports/http.js';
@@ -66,7 +66,6 @@ export class PageRoute {
     this.#observe = shared.timings.forRoute([mounted.spec.method ?? 'GET'], mounted.spec.path, 'page');
   }
 
-  /** hapi's handler. Never throws. */
   readonly handler = async (request: Request, h: ResponseToolkit): Promise<Lifecycle.ReturnValue> => {
     const { shared } = this;
     const began = shared.clock.monotonic();
@@ -89,8 +88,8 @@ export class PageRoute {
       return this.#failed(thrown, request, call, visitor);
     }
     const serve = (): Promise<HttpResponse> => this.#served(request, call, visitor);
-    // Addresses take turns, so hundreds of connections of one hold up nobody else's page. A form holds no slot while
-    // it arrives.
+    // Addresses alternate, so that hundreds of connections of one do not delay others. A form holds
+    // no slot while it arrives.
     return visitor.session !== null || this.#isForm ? serve() : shared.pageTurns.run(call.network, serve);
   }
 
@@ -151,7 +150,6 @@ export class PageRoute {
     if (failure) throw errorOf(failure);
   }
 
-  /** Answers a call that was counted. */
   async #admitted(
     request: Request,
     call: IncomingRequest,
@@ -159,7 +157,7 @@ export class PageRoute {
     place: RequestPlace,
   ): Promise<PageResult | Failure> {
     const [{ spec }, { session }] = [this.mounted, visitor];
-    // Rights first where a large file follows, which nobody else is to send.
+    // Checks access before a large file is received.
     const unfit = spec.upload === undefined ? null : this.#policy.refuses(call.principal);
     if (unfit) return unfit;
     const form = this.#isForm ? await this.#forms.read(request, call, visitor, place) : null;
@@ -174,7 +172,7 @@ export class PageRoute {
     call.query = query.value;
     const denied = await this.#checkBasic(call);
     if (denied !== null) return denied;
-    // The badges are requested while the page works, after the page's own questions.
+    // Badges load concurrently with the page, after the page's own queries.
     if (!this.#isForm) {
       const handled = spec.handle(call);
       if (session) void this.shared.navigation.for(session.role);
@@ -183,7 +181,7 @@ export class PageRoute {
     const { forms, texts } = this.shared;
     const published = this.#policy.public || spec.upload !== undefined ? null : await texts.judge(call);
     if (published) return published;
-    // The form may have taken its time.
+    // The form may have taken a long time.
     if (call.isStale) await call.reauthorize();
     const handled = async (): Promise<PageResult> => {
       const result = await spec.handle(call);
@@ -200,7 +198,9 @@ export class PageRoute {
     }
   }
 
-  /** Checks the `Authorization` header of a page that takes HTTP Basic. @returns why the caller may not pass */
+  /**
+   * Checks the `Authorization` header of a page with HTTP Basic and returns the failure, if any.
+   */
   async #checkBasic(call: IncomingRequest): Promise<Failure | null> {
     const { basic } = this.mounted.spec;
     const { authorization } = call.rawHeaders;
@@ -212,9 +212,8 @@ export class PageRoute {
   }
 
   /**
-   * The answer to a form whose session has ended: it holds the login form, which carries the written text along
-   * (contract 80, conduct). Only a form that came from a page of this session is kept; its form token proves where it
-   * came from.
+   * Builds the login form that retains what the user typed (contract 80, conduct). The CSRF token
+   * proves that the form came from a page of this session.
    */
   async #ended(
     request: Request,
@@ -236,7 +235,8 @@ export class PageRoute {
   }
 
   /**
-   * Counts a refused log-in like a refused token: per address; over the limit the answer is 429 (contract 00, limits).
+   * Counts a failed login per address like a rejected token; over the limit the answer is 429
+   * (contract 00, limits).
    */
   #counted(result: PageResult | Failure, call: IncomingRequest): PageResult | Failure {
     const status = result instanceof Failure || result instanceof View ? result.status : 200;
@@ -248,7 +248,6 @@ export class PageRoute {
     return failures.take(key) ? result : failures.refusal(key);
   }
 
-  /** Shows the form again where the page supports it, so that the visitor need not navigate back. */
   #refused(failure: Failure, request: Request, call: IncomingRequest, visitor: PageVisitor): Promise<HttpResponse> {
     const { again } = this.mounted.spec;
     if (!again || wantsJson(request)) {
@@ -284,17 +283,17 @@ export class PageRoute {
       rooted,
       spec.panels && visitor.session ? shared.panels.load(visitor.session, rooted) : undefined,
     ]);
-    // A page of a new session carries the token of this session.
     const { csrf_token } = view.context;
     const layout = view.isDocument ? null : visitor.session ? 'app' : 'blank';
     const styles = shared.assets.stylesOf([plugin, ...(panels ? shared.panels.plugins : [])]);
-    // Field by field: spreads would give each page's object a shape of its own among the old (decision 020).
+    // Assigned individually: spreads would give each page's object its own hidden class (decision
+    // 020).
     context['styles'] = styles;
     context['refused'] = refusedOf(view, call);
     if (panels) context['panels'] = panels;
     for (const name in view.context) context[name] = view.context[name];
     if (typeof csrf_token === 'string') context['csrf_token'] = masked(csrf_token);
-    // The answer to a form has no address to request it from again.
+    // A form response cannot be requested again.
     if (this.#isForm || view instanceof ForeignView) context['live_topics'] = null;
     const body = await shared.views.render(views, view.template, context, layout);
     return {
@@ -304,7 +303,7 @@ export class PageRoute {
         'content-type': HTML_TYPE,
         ...cookieHeader(shared, visitor, view.cookies),
       },
-      // Bytes once: computing the length and compressing would each make them.
+      // Encoded once, for the length and for compression.
       body: Buffer.from(body),
       ...(view.holdsSecret && { uncompressed: true }),
     };

@@ -1,6 +1,6 @@
 /**
- * The dashboard's cards: each plugin's panel is loaded and rendered by itself, so a panel that fails takes no other
- * down.
+ * Dashboard cards. Each panel is loaded and rendered separately, so that one failure does not
+ * affect the others.
  */
 import Handlebars from 'handlebars';
 import type { Logger } from '../../../ports/logger.js';
@@ -10,7 +10,7 @@ import type { Views } from './views.js';
 
 export interface LoadedPanel {
   id: string;
-  /** Rendered HTML, safe to put into a page unescaped. */
+  /** Rendered HTML, safe to include unescaped. */
   html: Handlebars.SafeString;
 }
 
@@ -26,12 +26,10 @@ export class Panels {
     this.#panels = panels.toSorted((a, b) => a.spec.order - b.spec.order);
   }
 
-  /** Plugins that have panels. */
   get plugins(): string[] {
     return this.#panels.map(({ plugin }) => plugin);
   }
 
-  /** Starts loading all panels at once. @param context fields that every view gets at its root */
   async load(
     principal: SessionPrincipal,
     context: Promise<object>,
@@ -66,7 +64,7 @@ export class Panels {
   }
 }
 
-/** The outcome of a plugin's work, or an error when a page would wait longer than `ms`; a later outcome is dropped. */
+/** Rejects when the work takes longer than `ms`; a later result is dropped. */
 export function withTimeout<T>(ms: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`took longer than ${ms} ms`)), ms);

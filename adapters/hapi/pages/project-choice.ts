@@ -1,7 +1,7 @@
 /**
- * The project that a visitor has chosen in the bar (contract 80): kept in a cookie as the theme is, filled into the
- * query of every page that can show one project alone, and taken away by the same form. An address that names a project
- * keeps it, so that a link shows everybody the same.
+ * The project filter in the navigation bar (contract 80), stored in a cookie and applied to every
+ * page that supports it. A project in the URL takes precedence, so that a link shows the same to
+ * everyone.
  */
 import {
   Redirect,
@@ -14,21 +14,16 @@ import {
 const COOKIE = 'svc_project';
 const YEAR = 31_536_000;
 const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
-/** Projects of the menu; a first page has to stay small. The page of projects has the others. */
 const SHOWN = 20;
 
 type Cookies = Readonly<Record<string, string>>;
 
-/** The chosen project; null: none, or it is gone. */
 async function chosenOf(projects: ProjectChoices | null, cookies: Cookies): Promise<ChoosableProject | null> {
   const slug = cookies[COOKIE];
   return projects === null || slug === undefined || !SLUG.test(slug) ? null : projects.find(slug);
 }
 
-/**
- * The query of a page, filled in with the project that its visitor has chosen where the address names none; '' names
- * none.
- */
+/** Adds the chosen project to a page's query unless the URL has one; `''` means none. */
 export async function withChosen(
   projects: ProjectChoices | null,
   { session, cookies }: { session: unknown; cookies: Cookies },
@@ -43,7 +38,6 @@ export async function withChosen(
   return { ...call.query, [projectQuery]: chosen.slug };
 }
 
-/** What the layout shows; null: there is nothing to choose. */
 export async function projectBar(projects: ProjectChoices | null, cookies: Cookies): Promise<object | null> {
   if (projects === null) return null;
   const [chosen, { items, more }] = await Promise.all([chosenOf(projects, cookies), projects.first(SHOWN)]);

@@ -1,4 +1,7 @@
-/** A refusal as a page: what happened, to which field, who may, what to do. Clients that want JSON get the envelope. */
+/**
+ * Renders failures as pages: what happened, which field, who has access and what to do. Clients
+ * that prefer JSON get the envelope.
+ */
 import type { Request } from '@hapi/hapi';
 import type { View } from '../../../ports/http.js';
 import { failureResponse } from '../wire/envelope.js';
@@ -16,7 +19,7 @@ import {
   type PageVisitor,
 } from './visitor.js';
 
-/** A refused address in words for people: the schema's own words name types, and a list's member by its number. */
+/** Rewrites query errors for users, since the schema's messages name types and list indexes. */
 export function wordsOf(failure: Failure): Failure {
   const names = new Set(
     Object.keys(failure.more.fields ?? {}).map((path) => (path.split('.')[0] ?? path).replaceAll('_', ' ')),
@@ -30,22 +33,21 @@ export function wordsOf(failure: Failure): Failure {
 }
 
 /**
- * Whether the answer is JSON: only for clients that ask for it and not for HTML. A script that takes anything is sent
- * to the login as browsers are.
+ * Whether to answer with JSON: only for clients that accept it and not HTML. Scripts that accept
+ * anything are sent to the login like browsers.
  */
 export function wantsJson(request: Request): boolean {
   const accept = request.raw.req.headers['accept'];
   return typeof accept === 'string' && accept.includes('application/json') && !accept.includes('text/html');
 }
 
-/** The refusal of a form as scripts are told it: the page that shows the form again is for people. */
+/** Returns a form's failure as JSON for scripts; the page with the form is for browsers. */
 export function refusedForm({ refusal, status, headers }: View, requestId: string): HttpResponse {
   const { code = 'validation_failed', message = '', fields = {} } = refusal ?? {};
   const failure = new Failure(code, message, { fields, headers: checkedHeaders(headers) }, status);
   return failureResponse(failure, requestId);
 }
 
-/** The same for the helpers `wrong` and `typed-in` of its page: which form it was, by the path that it was sent to. */
 export const refusedOf = (
   { refusal }: View,
   { path, body }: Pick<IncomingRequest, 'path' | 'body'>,
@@ -88,7 +90,6 @@ export async function refusalPage(
   }
 }
 
-/** The page for an address without a route. */
 export async function notFoundPage(
   shared: PageServices,
   request: Request,

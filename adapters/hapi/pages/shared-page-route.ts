@@ -1,7 +1,6 @@
 /**
- * A page that is the same for everybody, from the request to its bytes: no session is looked at, no form token is made
- * and no layout stands around it. What was there when it was asked for last is counted for nobody; whatever else is
- * asked for is counted as an open question of its address.
+ * A page that is the same for everyone: no session, no CSRF token, no layout. Cached responses
+ * bypass rate limiting.
  */
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import { SingleFlight } from '../../../lib/single-flight.js';
@@ -21,7 +20,7 @@ import { HTML_TYPE, NOBODY, type PageServices } from './visitor.js';
 export class SharedPageRoute {
   readonly #params: ReturnType<typeof paramsRule>;
   readonly #observe: Observe;
-  /** Answers visitors separately; null: the page is always the same for everybody. */
+  /** Serves visitors individually; null: the page is always shared. */
   readonly #personal: PageRoute | null;
   readonly #checks = new SingleFlight<boolean>();
 
@@ -36,7 +35,6 @@ export class SharedPageRoute {
     this.#observe = shared.timings.forRoute(['GET'], spec.path, 'page');
   }
 
-  /** hapi's handler. Never throws. */
   readonly handler = async (request: Request, h: ResponseToolkit): Promise<Lifecycle.ReturnValue> => {
     const { shared } = this;
     if (this.#personal !== null && (await this.#isPersonal(request))) return this.#personal.handler(request, h);
@@ -50,7 +48,6 @@ export class SharedPageRoute {
     return shared.sending.send(request, h, id, shared.headers.page, answer);
   };
 
-  /** Asks nobody while there is an answer for everybody: what visitors are answered separately is not stored. */
   async #isPersonal({ path, params: given }: Request): Promise<boolean> {
     if (this.shared.sharedPages.isFresh(path)) return false;
     const { spec, ready } = this.mounted;
@@ -59,7 +56,7 @@ export class SharedPageRoute {
     try {
       return await this.#checks.share(path, async () => (await spec.shared?.personal?.(params)) ?? false);
     } catch {
-      // The handler meets the same fault, and its answer reports it.
+      // The handler encounters the same error and reports it.
       return false;
     }
   }
@@ -117,7 +114,7 @@ export class SharedPageRoute {
   }
 }
 
-/** A request whose answer everybody is given: the handler sees nothing that belongs to one visitor. */
+/** A request for a shared response: the handler sees nothing specific to a visitor. */
 class SharedRequest extends IncomingRequest {
   override get cookies(): Readonly<Record<string, string>> {
     return {};

@@ -1,16 +1,11 @@
-/**
- * Answers of pages that are the same for everybody: rendered at most once in their age, and sent to everyone with an
- * ETag. Only answers of 200 are kept; every other one is made anew, and its caller is counted.
- */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { HttpResponse } from '../wire/http-response.js';
 
-/** Answers of one process; the least recently used one makes room. */
+/** Per process; the least recently used page is evicted. */
 const MOST_PAGES = 2_000;
 const CACHING = 'public, max-age=0, must-revalidate';
 
-/** An answer that is not kept, on its way through the cache. */
 class Unkept extends Error {
   constructor(readonly answer: HttpResponse) {
     super('not kept');
@@ -20,7 +15,6 @@ class Unkept extends Error {
 export class SharedPages {
   readonly #answers: LRUCache<string, HttpResponse, () => Promise<HttpResponse>>;
 
-  /** @param monotonic milliseconds that never go back */
   constructor(monotonic: () => number) {
     this.#answers = new LRUCache({
       max: MOST_PAGES,
@@ -34,17 +28,16 @@ export class SharedPages {
     });
   }
 
-  /** Whether there is an answer that is not too old. */
   isFresh(path: string): boolean {
     return this.#answers.has(path);
   }
 
-  /** Whether it was there when it was asked for last: then nobody is counted for it. */
+  /** Whether the path was cached at its last request: such requests are not rate limited. */
   isKnown(path: string): boolean {
     return this.#answers.peek(path, { allowStale: true }) !== undefined;
   }
 
-  /** What `make` answers, made once for all who wait for it. Rejects only where `make` does. */
+  /** Returns the cached response, or calls `make` once for all concurrent requests. */
   async take(path: string, maxAgeMs: number, make: () => Promise<HttpResponse>): Promise<HttpResponse> {
     try {
       return await this.#answers.forceFetch(path, { context: make, ttl: maxAgeMs });

@@ -1,7 +1,4 @@
-/**
- * Compiled templates by file. The first page of a kind needs ten of them and more, 30 ms of work: what it needs is
- * compiled before, and whatever else waits has its turn after each part.
- */
+/** Cache of compiled templates, filled in advance, yielding to other work after each. */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -11,24 +8,23 @@ import type Handlebars from 'handlebars';
 export type CompiledTemplate = Handlebars.TemplateDelegate;
 
 /**
- * A template without the indentation of its lines, which would be sent with every row. Templates in which blanks are
- * visible keep it. Line numbers stay true.
+ * Removes indentation, which would be sent with every row, unless whitespace is visible. Line
+ * numbers do not change.
  */
 const flush = (text: string): string => (/<(?:pre|textarea)\b/.test(text) ? text : text.replaceAll(/\n[ \t]+/g, '\n'));
 
-/** A place that Handlebars writes into its code as a number. */
+/** A location that Handlebars writes into its code as a number. */
 const NOWHERE = { start: {}, toJSON: () => 0 };
 
-/** A part of a parsed template. */
 interface Part {
   type?: string;
   name?: { original?: unknown };
 }
 
 /**
- * Leaves out the places of all parts: each call of a helper would make three objects of its own, and a page calls
- * thousands. What is wrong with a view is told with its line before (judge-views.ts).
- * @param named gets the names of partials
+ * Removes source locations, because Handlebars would create three objects for each helper call.
+ * Views are validated with locations beforehand (view-validator.ts).
+ * @param named receives the names of partials
  */
 function prepared(part: Part, named: Set<string>): void {
   if (part.type?.startsWith('Partial') === true && typeof part.name?.original === 'string')
@@ -41,9 +37,7 @@ function prepared(part: Part, named: Set<string>): void {
 
 export class Templates {
   readonly #files = new Map<string, CompiledTemplate>();
-  /** Files of partials by name. */
   readonly #partials = new Map<string, string>();
-  /** Names of the partials of a file. */
   readonly #named = new Map<string, ReadonlySet<string>>();
 
   constructor(
@@ -51,21 +45,22 @@ export class Templates {
     private readonly options: CompileOptions,
   ) {}
 
-  /** A partial, compiled when it is first used. */
   partial(name: string, file: string): void {
     this.#partials.set(name, file);
     this.handlebars.registerPartial(name, (context: unknown, options) => this.of(file)(context, options));
   }
 
-  /** The template of a file; compiled now when it is not yet. @throws when the file is no template */
+  /**
+   * Returns the template of a file, compiling it if needed.
+   * @throws for an invalid template
+   */
   of(file: string): CompiledTemplate {
     return this.#files.get(file) ?? this.#compiled(file, this.#parsed(file, readFileSync(file, 'utf8')));
   }
 
-  /** Compiles the files and every partial that they name, and those of these. */
   async prepare(files: readonly string[]): Promise<void> {
     const all = new Set(files);
-    // A set goes on with what is added meanwhile.
+    // A Set iterator also visits elements added during iteration.
     for (const file of all) {
       if (!this.#files.has(file)) {
         const parsed = this.#parsed(file, await readFile(file, 'utf8'));
@@ -80,7 +75,6 @@ export class Templates {
     }
   }
 
-  /** Files are read again. */
   forget(): void {
     this.#files.clear();
   }

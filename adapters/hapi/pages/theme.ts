@@ -1,4 +1,3 @@
-/** `POST /theme`: light, dark or the system's choice, kept in the cookie that every layout reads (web/README.md). */
 import { Redirect, type MountedPage } from '../../../ports/http.js';
 
 const YEAR = 31_536_000;

@@ -1,10 +1,6 @@
 /**
- * Views through vision: one realm per plugin, so `list` of one plugin is not `list` of another, and one Handlebars
- * environment with the partials and helpers of `web/` for all. Rejected: Handlebars' global environment, in which two
- * servers of one process (tests) would share their time zones.
- *
- * Vision finds views; they are compiled by `templates.ts`, and called here once they are. Vision would read both files
- * from the disk for every page, on a thread that compresses other pages at the same time.
+ * Renders views through vision: one realm per plugin, and one Handlebars environment with the
+ * partials and helpers of `web/`. Compiled templates come from `template-cache.ts`.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -18,13 +14,11 @@ import { showUnseen } from './unseen.js';
 export interface ViewOptions {
   webDir: string;
   helpers: Readonly<Record<string, (...args: never[]) => unknown>>;
-  /** Reads files again at every rendering. */
   debug: boolean;
 }
 
 type Fields = Record<string, unknown>;
 
-/** A partial's name in templates, and where it lies. */
 interface Partial {
   name: string;
   file: string;
@@ -35,14 +29,12 @@ function partialsIn(folder: string, prefix: string): Partial[] {
   return names.map((name) => ({ name: `${prefix}${basename(name, '.hbs')}`, file: join(folder, name) }));
 }
 
-/** The partials that a plugin brings for its own views: `parts/row.hbs` is `<plugin>/row`. */
 export const partsIn = (folder: string, plugin: string): Partial[] => partialsIn(join(folder, 'parts'), `${plugin}/`);
 
 export class Views {
   readonly #realms = new Map<string, Server>();
   readonly #templates: Templates;
   readonly #finders: (() => readonly Partial[])[] = [];
-  /** Views and layouts that are compiled with all that they need, by file. */
   readonly #ready = new Map<string, CompiledTemplate>();
 
   private constructor(
@@ -54,10 +46,11 @@ export class Views {
       handlebars.registerHelper(name, helper as Handlebars.HelperDelegate);
     }
     this.#templates = new Templates(handlebars, {
-      // web/README.md promises: partials see only what they are given, and the inside of <pre> is not indented.
+      // web/README.md guarantees that partials see only what they are given, and that <pre> content
+      // is not indented.
       explicitPartialContext: true,
       preventIndent: true,
-      // A name that is no helper is a field: Handlebars need not look for a helper of this name at every rendering.
+      // With known helpers, Handlebars skips the helper lookup for fields.
       knownHelpers: Object.fromEntries(Object.keys(options.helpers).map((name) => [name, true])),
       knownHelpersOnly: true,
     });
@@ -71,10 +64,6 @@ export class Views {
     return views;
   }
 
-  /**
-   * Opens a realm for a folder of views. A second call for the same folder does nothing.
-   * @param plugin whose views they are: what lies in `parts/` is the partial `<plugin>/<name>`
-   */
   async add(folder: string, plugin: string | null = null): Promise<void> {
     if (this.#realms.has(folder)) return;
     const { webDir, debug } = this.options;
@@ -103,8 +92,9 @@ export class Views {
   }
 
   /**
-   * The HTML of a view in its layout, or of the view alone where `layout` is null. @param context the caller's no
-   * longer: the layout finds the view's HTML in it. @throws when the folder lacks the view
+   * Renders a view in its layout, or alone if `layout` is null.
+   * @param context modified: the layout finds the view's HTML in it
+   * @throws when the folder lacks the view
    */
   async render(folder: string, template: string, context: Fields, layout: 'app' | 'blank' | null): Promise<string> {
     const realm = this.#realms.get(folder);
@@ -119,7 +109,6 @@ export class Views {
     return isolated(showUnseen(html));
   }
 
-  /** The HTML, or null when a part is not compiled yet. */
   #rendered(files: readonly string[], context: Fields): string | null {
     const [view, around] = files.map((file) => this.#ready.get(file));
     if (view === undefined) return null;
@@ -143,7 +132,6 @@ export class Views {
     for (const { name, file } of this.#finders.flatMap((find) => find())) this.#templates.partial(name, file);
   }
 
-  /** The error page of `web/views/error.hbs`. */
   error(context: Fields, layout: 'app' | 'blank'): Promise<string> {
     return this.render(join(this.options.webDir, 'views'), 'error', context, layout);
   }

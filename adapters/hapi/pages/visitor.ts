@@ -1,4 +1,3 @@
-/** The visitor of a page: session or stranger, the cookies, and the fields that every view gets. */
 import { randomBytes } from 'node:crypto';
 import { createFormId } from '../../../lib/kept-form.js';
 import type { FormMemory, ProjectChoices, SessionPrincipal, View } from '../../../ports/http.js';
@@ -18,39 +17,30 @@ import type { Views } from './views.js';
 
 export const HTML_TYPE = 'text/html; charset=utf-8';
 
-/** Services that all pages share. */
 export interface PageServices extends RouteServices {
   views: Views;
   assets: Assets;
   navigation: Navigation;
-  /** Whether a plugin has a page of this address. */
   hasPage: (path: string) => boolean;
   panels: Panels;
   sharedPages: SharedPages;
   ownHostPaths: OwnHostPaths;
-  /** Outcomes of forms; null: no plugin keeps them. */
   forms: FormMemory | null;
-  /** Null: no plugin keeps projects. */
   projects: ProjectChoices | null;
-  /** The folder of a plugin's views; for '' the service's own. */
   viewsOf: (plugin: string) => string;
   version: string;
   timezone: string;
 }
 
-/** Who looks at a page, and with which cookies. */
 export interface PageVisitor {
   session: SessionPrincipal | null;
   cookies: Record<string, string>;
-  /** The cookie that form tokens are made for. */
   csrfCookie: string;
-  /** The visitor has no such cookie yet. */
   isNew: boolean;
 }
 
 export const NOBODY: PageVisitor = { session: null, cookies: {}, csrfCookie: '', isNew: false };
 
-/** The visitor cookie, when it has the shape of one that we make. */
 export const anonOf = (cookies: Record<string, string>): string | undefined => {
   const value = cookies[ANON_COOKIE];
   return value && ANON_SHAPE.test(value) ? value : undefined;
@@ -66,15 +56,15 @@ export async function visitorOf({ authenticator, secure }: PageServices, request
 }
 
 /**
- * A new visitor id: 32 random bytes as 43 letters and digits; folding `-` and `_` of base64url costs less than two
- * bits.
+ * 32 random bytes as 43 letters and digits; replacing `-` and `_` of base64url costs less than two
+ * bits of entropy.
  */
 const newAnon = (): string => randomBytes(32).toString('base64url').replace(/-/g, 'A').replace(/_/g, 'B');
 
 const formIdFor = ({ authenticator }: PageServices, { account_id }: SessionPrincipal): string =>
   createFormId(randomBytes(12).toString('base64url'), account_id, (text) => authenticator.csrf(text));
 
-/** Fields that every view and layout finds at its root (web/README.md). */
+/** Builds the fields that every view and layout finds at its root (web/README.md). */
 export async function contextOf(
   shared: PageServices,
   call: IncomingRequest,
@@ -108,7 +98,6 @@ export async function contextOf(
   };
 }
 
-/** Cookies that a rendered page sets: its own, the visitor's first, and the end of a flash that was shown. */
 export function cookieHeader(
   shared: PageServices,
   visitor: PageVisitor,

@@ -1,7 +1,7 @@
 /**
- * One route of a plugin, from the request to its answer: limits, credential, validation, handler, answer. The order is
- * the contract's: after path and method, which the router judges, come credential, rate limit, body and schema. So the
- * body of a caller without a credential is neither read nor parsed.
+ * Serves one route of a plugin: limits, credential, validation, handler, response. The contract
+ * defines the order: credential, rate limit, body, schema. The body of a caller without a
+ * credential is never read.
  */
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import { EventStreamAnswer, FileAnswer, type MountedRoute, type RouteSpec } from '../../../ports/http.js';
@@ -35,7 +35,6 @@ export class ApiRoute {
   readonly #answers: RouteAnswers;
   readonly #streams: RouteStreams;
   readonly #observe: Observe;
-  /** Headers of every answer. */
   readonly #base: Record<string, string | string[]>;
 
   constructor(
@@ -58,7 +57,6 @@ export class ApiRoute {
     this.#base = spec.cors ? { ...shared.headers.api, ...CORS_HEADERS } : shared.headers.api;
   }
 
-  /** hapi's handler. Never throws. */
   readonly handler = async (request: Request, h: ResponseToolkit): Promise<Lifecycle.ReturnValue> => {
     const call = this.#call(request);
     return this.shared.sending.send(request, h, call.id, this.#base, await this.#serve(call));
@@ -72,7 +70,6 @@ export class ApiRoute {
     return call;
   }
 
-  /** Serves a call, from the request to its answer. Never throws. */
   async #serve(call: IncomingRequest): Promise<HttpResponse> {
     const { inFlight, clock } = this.shared;
     const began = clock.monotonic();
@@ -93,12 +90,11 @@ export class ApiRoute {
     return answer;
   }
 
-  /** Finds the caller by the credential, and counts the call in its bucket. */
   async #identified(call: IncomingRequest, place: RequestPlace): Promise<object | Failure> {
     if (!this.mounted.ready()) return PLUGIN_NOT_READY;
     const body = await this.#credential.identify(call, place);
     if (body instanceof Failure) return body;
-    // A call with HTTP Basic was counted before its guard did any work.
+    // A call with HTTP Basic was counted before its guard ran.
     const limited = this.policy.basic === null ? this.#limits.check(call) : null;
     if (limited === null) return this.#admitted(call, place, body);
     const proves = this.#spec.limits?.proves;
@@ -109,10 +105,6 @@ export class ApiRoute {
     });
   }
 
-  /**
-   * Checks rights and input, and runs the handler, for a call that is counted and whose caller is known as far as the
-   * route asks for a credential.
-   */
   async #admitted(call: IncomingRequest, place: RequestPlace, body: ReadBody | null): Promise<object | Failure> {
     const spec = this.#spec;
     const refused = this.policy.public ? null : this.policy.refuses(call.principal);
@@ -133,22 +125,22 @@ export class ApiRoute {
     const published = this.#published(call);
     const unfit = published && (await published);
     if (unfit) return unfit;
-    // The body may have taken its time.
+    // The body may have taken a long time.
     if (call.isStale) await call.reauthorize();
     return spec.handle(call);
   }
 
   /**
-   * The refusal of a text that would publish a live token. An open call has no author, and a machine's report is
-   * scrubbed.
+   * Rejects text that would publish a live token. Public calls have no author, and machine reports
+   * are scrubbed instead.
    */
   #published(call: IncomingRequest): Promise<Failure | null> | null {
     return this.policy.public || this.#spec.input?.report === true ? null : this.shared.texts.judge(call);
   }
 
   /**
-   * Runs a reading handler. Callers take turns, so hundreds of long lists for some addresses hold up nobody else's;
-   * open routes need no storage to answer, so they need no turn, and what waits would keep it from the others.
+   * Runs a read handler. Callers alternate, so that a few addresses do not delay others. Public
+   * routes skip the queue, because they need no storage to answer.
    */
   #read(call: IncomingRequest): Promise<object> | object {
     if (this.#limits.open || this.#spec.waits?.(call) === true) return this.#spec.handle(call);
@@ -156,8 +148,8 @@ export class ApiRoute {
   }
 
   /**
-   * Runs a handler that reads the body itself. While the body arrives, the request is not at work, but it takes a
-   * stream's place.
+   * Runs a handler that reads the body itself. While the body arrives, the request holds a stream
+   * slot instead of a request slot.
    */
   async #handleUpload(call: IncomingRequest, place: RequestPlace, rule: UploadRule): Promise<object> {
     const body = rule.open(call.raw.req);
@@ -180,7 +172,10 @@ export class ApiRoute {
   }
 }
 
-/** Refuses combinations that the type of a route allows and that make no sense. @throws TypeError */
+/**
+ * Rejects combinations that the type allows but that make no sense.
+ * @throws TypeError
+ */
 function refuseContradictions({ path, input, limits, credential }: RouteSpec, policy: AccessPolicy): void {
   if (policy.session !== null && path.startsWith('/api/') && !path.startsWith('/api/admin/')) {
     throw new TypeError(`${path}: no route below /api/ takes the session cookie, /api/admin/ aside`);

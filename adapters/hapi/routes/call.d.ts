@@ -1,13 +1,11 @@
-/** What is used of hapi's router, which comes without types. */
 declare module '@hapi/call' {
   import type { Boom } from '@hapi/boom';
 
   export class Router<Route> {
-    /** By methods in lower case. */
     readonly routes: ReadonlyMap<string, { routes: unknown[] }>;
-    /** @throws when the path is taken, or no path */
+    /** @throws when the path is taken or invalid */
     add(call: { method: string; path: string }, route: Route): unknown;
-    /** @returns an error: a part of the path cannot be decoded, or there is no such route */
+    /** @returns an error for an undecodable path or a missing route */
     route(method: string, path: string): { route: Route; params: Record<string, string> } | Boom;
   }
 }

@@ -1,9 +1,8 @@
-/** Reading of bodies, for routes and pages. */
 import { CSRF_FAILED } from '../access/csrf.js';
 import type { RequestPlace } from '../limits/in-flight.js';
 import type { Failure } from '../wire/failure.js';
 
-/** Gives the request's place back while its body arrives: a slow body is no work at hand. */
+/** Releases the request's slot while its body arrives, because a slow body is no active work. */
 export async function idle<T>(place: RequestPlace, reading: () => Promise<T>): Promise<T> {
   place.leave();
   try {
@@ -13,6 +12,9 @@ export async function idle<T>(place: RequestPlace, reading: () => Promise<T>): P
   }
 }
 
-/** The refusal of a form that could not be read. A body that is no form has no token, so it fails the token check. */
+/**
+ * Converts the failure of an unreadable form. A body that is not a form has no token, so it fails
+ * the CSRF check.
+ */
 export const formFailure = (failure: Failure): Failure =>
   failure.code === 'unsupported_media_type' || failure.code === 'invalid_json' ? CSRF_FAILED : failure;

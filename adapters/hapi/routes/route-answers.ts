@@ -1,4 +1,3 @@
-/** Answers of a route: turns a handler's result, a refusal or a fault into what goes over the wire. */
 import { Redirect, Reply, SharedBytes, type Answer, type MountedRoute } from '../../../ports/http.js';
 import { tellRefusal } from '../access/refusals.js';
 import { withRateLimitHeaders } from '../limits/rate-limits.js';
@@ -27,7 +26,7 @@ const JSON_HEADERS: Record<string, string> = { 'content-type': JSON_TYPE };
 
 export class RouteAnswers {
   readonly #spec: MountedRoute['spec'];
-  /** Successful answers go without the envelope. */
+  /** Successful responses have no envelope. */
   readonly #plain: boolean;
 
   constructor(
@@ -38,7 +37,6 @@ export class RouteAnswers {
     this.#plain = (mounted.spec.bare ?? false) || (mounted.spec.plain ?? false);
   }
 
-  /** The answer to what the handler returned. */
   success(result: object, call: IncomingRequest): HttpResponse {
     if (result instanceof Reply) return this.#reply(result, call);
     if (result instanceof Redirect) return redirectResponse(result, this.services);
@@ -60,21 +58,20 @@ export class RouteAnswers {
     return { status, headers, body: status < 400 ? successJson(body) : refusedJson(status, body, id) };
   }
 
-  /** The handler's own headers and cookies. */
   ownHeaders({ headers, cookies }: Answer): Record<string, string | string[]> {
     const all: Record<string, string | string[]> = checkedHeaders(headers);
     if (cookies.length > 0) all['set-cookie'] = cookies.map((cookie) => setCookie(cookie, this.services.secure));
     return all;
   }
 
-  /** The answer to a refused call, which the authenticator's log hears of too. */
   refused(failure: Failure, call: IncomingRequest): HttpResponse {
     tellRefusal(this.services.authenticator, failure, this.#spec.path, call);
     return this.refusal(failure, call);
   }
 
   /**
-   * The answer to a refusal. 401 answers are counted per address; over the limit they become 429 (contract 00, limits).
+   * Builds the response to a failure. 401 answers are counted per address; over the limit they
+   * become 429 (contract 00, limits).
    */
   refusal(failure: Failure, call: IncomingRequest): HttpResponse {
     const { failures } = this.services.limits;
@@ -83,12 +80,10 @@ export class RouteAnswers {
     return this.uncounted(failure, call);
   }
 
-  /** The answer to a refusal that says nothing about the caller's credential. */
   uncounted(failure: Failure, { id }: IncomingRequest): HttpResponse {
     return this.#response(withRateLimitHeaders(withRetryAfter(failure)), id);
   }
 
-  /** The answer to an error that a plugin has thrown: a refusal, or a fault for the log. */
   thrown(thrown: unknown, call: IncomingRequest): HttpResponse {
     const { codes, debug } = this.services;
     const judged = codes.judge(thrown, this.mounted.plugin);

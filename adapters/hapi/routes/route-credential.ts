@@ -1,6 +1,6 @@
 /**
- * The caller of a route: the credential, wherever the route takes it from, and the proof that a session's change comes
- * from our page.
+ * Authenticates the caller of a route, and verifies that a session's change comes from a page of
+ * this service.
  */
 import type { BasicGuard, Principal, RouteSpec } from '../../../ports/http.js';
 import { MISSING, type AccessPolicy } from '../access/access-policy.js';
@@ -23,7 +23,6 @@ type Services = Pick<RouteServices, 'authenticator' | 'limits' | 'secure'>;
 export class RouteCredential {
   constructor(
     private readonly policy: AccessPolicy,
-    /** The route's own place for the credential; undefined: `Authorization`, or the session cookie. */
     private readonly extract: RouteSpec['credential'],
     private readonly own: { input: RouteInput; limits: RouteLimits },
     private readonly services: Services,
@@ -31,7 +30,7 @@ export class RouteCredential {
 
   /**
    * Sets `call.principal`.
-   * @returns the body, where it had to be read for the credential, or the refusal
+   * @returns the body if it had to be read for the credential, or the failure
    */
   async identify(call: IncomingRequest, place: RequestPlace): Promise<ReadBody | null | Failure> {
     const { policy } = this;
@@ -50,7 +49,6 @@ export class RouteCredential {
     return this.#known(call, await find(), find);
   }
 
-  /** @param find finds the caller again */
   #known(
     call: IncomingRequest,
     principal: Principal | Failure,
@@ -65,7 +63,6 @@ export class RouteCredential {
     return null;
   }
 
-  /** HTTP Basic: the call is counted before the guard works, which may cost as much as a password hash. */
   async #basic(call: IncomingRequest, guard: BasicGuard): Promise<null | Failure> {
     const limited = this.own.limits.check(call);
     const { authorization } = call.raw.req.headers;
@@ -83,7 +80,7 @@ export class RouteCredential {
     return null;
   }
 
-  /** The route's own place: headers and query first, and only then the first bytes of the body. */
+  /** Tries the route's own location: headers and query first, then the first bytes of the body. */
   async #extracted(
     call: IncomingRequest,
     place: RequestPlace,
@@ -96,7 +93,6 @@ export class RouteCredential {
     const named = await find(null);
     if (named !== null) return this.#known(call, named, async () => (await find(null)) ?? MISSING);
     if (!input.reads || SAFE.has(call.method)) return MISSING;
-    // Counted before a byte is read for a caller without a credential.
     const limited = limits.checkKeyless(call.network, this.own.limits.byCategory);
     if (limited) return limited;
     const body = await input.head(call, place);
@@ -108,7 +104,7 @@ export class RouteCredential {
     return idle(place, () => body.rest(senderOf(call).key));
   }
 
-  /** A session's change must come from our page: `X-CSRF-Token`, or the field `csrf_token`, proves it. */
+  /** A session's change must carry its CSRF token in `X-CSRF-Token` or the field `csrf_token`. */
   async #proveForm(call: IncomingRequest, place: RequestPlace): Promise<ReadBody | null | Failure> {
     const { authenticator, secure } = this.services;
     const { cookie, 'x-csrf-token': header } = call.raw.req.headers;

@@ -1,4 +1,3 @@
-/** Input of a route: path parameters, query and body, checked against its schemas. */
 import type { HttpRequest, RouteSpec } from '../../../ports/http.js';
 import type { BodyReader, HeadOfBody, ReadBody } from '../body/body-reader.js';
 import type { RequestPlace } from '../limits/in-flight.js';
@@ -12,7 +11,6 @@ import { senderOf } from './sender.js';
 export const SAFE: ReadonlySet<HttpRequest['method']> = new Set(['GET', 'HEAD']);
 
 export class RouteInput {
-  /** Whether the handler, or the place of the credential, needs the body. */
   readonly reads: boolean;
   readonly #params: ReturnType<typeof paramsRule>;
   readonly #query: QueryRule;
@@ -27,7 +25,7 @@ export class RouteInput {
   ) {
     this.#params = paramsRule(input?.params);
     const reads = [method].flat().every((one) => SAFE.has(one));
-    // Another service's clients send what they like, and expect that service's answer and nothing else.
+    // Clients of another service's API send extra fields and expect that service's responses.
     const isForeign = plain === true;
     this.#query = new QueryRule(input?.query, strictQuery ?? !(reads || isForeign));
     this.#warns = !isForeign && (reads || bare === true);
@@ -37,7 +35,7 @@ export class RouteInput {
     this.reads = this.#body !== null || limits?.payload !== undefined;
   }
 
-  /** Checks the path parameters; wrong ones name nothing: 404. */
+  /** Invalid path parameters cannot name anything: 404. */
   checkParams(call: IncomingRequest): Failure | null {
     const params = paramsFit(this.#params, call.params);
     if (params === null) return NOT_FOUND;
@@ -53,12 +51,11 @@ export class RouteInput {
     return null;
   }
 
-  /** The first bytes of the body, for a credential inside it. */
   head(call: IncomingRequest, place: RequestPlace): Promise<HeadOfBody | Failure> {
     return idle(place, () => this.bodies.head(call.raw.req, this.#options, call.network, call.keep));
   }
 
-  /** The body. @param forms a form is taken too: a session's request, whose form token is a field */
+  /** @param forms also accepts a form: a session's request, whose token is a field */
   read(call: IncomingRequest, place: RequestPlace, forms: boolean): Promise<ReadBody | Failure> {
     const { req } = call.raw;
     const reading = (): Promise<ReadBody | Failure> =>
@@ -66,7 +63,6 @@ export class RouteInput {
     return hasBody(req) ? idle(place, reading) : reading();
   }
 
-  /** Checks the body and gives it to the call. @param known the body, where it was read for the credential */
   async checkBody(call: IncomingRequest, place: RequestPlace, known: ReadBody | null): Promise<Failure | null> {
     const read = known ?? (await this.read(call, place, call.principal.kind === 'session'));
     if (read instanceof Failure) return read;

@@ -1,4 +1,3 @@
-/** Streamed answers of a route: files and events. Each holds a place for as long as it is read. */
 import { EventStreamAnswer, FileAnswer } from '../../../ports/http.js';
 import type { AccessPolicy } from '../access/access-policy.js';
 import { SESSION_COOKIE } from '../access/csrf.js';
@@ -42,7 +41,7 @@ export class RouteStreams {
     }
   }
 
-  /** The answer with repeated checks of the session: a stream outlives the check of its credential. */
+  /** Adds repeated session checks, because a stream outlives the check of its credential. */
   #watched(answer: EventStreamAnswer, call: IncomingRequest): EventStreamAnswer {
     const { principal } = call;
     if (principal.kind !== 'session') return answer;

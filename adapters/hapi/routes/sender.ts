@@ -1,10 +1,9 @@
-/** Names under which a caller's body, calls and streams are charged. */
 import type { BodySender } from '../body/body-reader.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
 
 /**
- * The owner whose budgets and buckets a request is charged to; a sub-token is charged to its master (contract 00,
- * limits).
+ * Returns the owner that a request is charged to; a sub-token is charged to its master (contract
+ * 00, limits).
  */
 export function senderOf(call: IncomingRequest): BodySender {
   const { principal } = call;
@@ -14,11 +13,9 @@ export function senderOf(call: IncomingRequest): BodySender {
   return { key: call.network, known: false };
 }
 
-/** The owner under whom event streams are counted together. */
 export const listenerOf = (call: IncomingRequest): string =>
   call.principal.kind === 'session' ? `account ${call.principal.account_id}` : senderOf(call).key;
 
-/** The network of a caller without a credential, else null. */
 export function strangerOf(call: IncomingRequest): string | null {
   const { principal } = call;
   const known = principal.kind === 'basic' ? principal.username !== null : principal.kind !== 'public';

@@ -1,4 +1,3 @@
-/** Services that all routes share. */
 import type { Clock } from '../../../ports/clock.js';
 import type { StorageSpace } from '../../../ports/domain/health.js';
 import type { Authenticator } from '../../../ports/http.js';
@@ -20,15 +19,12 @@ import type { standardHeaders } from '../wire/headers.js';
 export interface RouteServices {
   authenticator: Authenticator;
   codes: DeclaredCodes;
-  /** Null: nobody watches the free space. */
   space: StorageSpace | null;
   limits: RateLimits;
   bodies: BodyReader;
   texts: WrittenTexts;
   inFlight: RequestsInFlight;
-  /** Slots for reading calls with a credential. */
   turns: FairSlots;
-  /** Slots for pages without a session. */
   pageTurns: FairSlots;
   streams: StreamServices;
   sending: Sending;
@@ -40,7 +36,6 @@ export interface RouteServices {
   ids: Ids;
   debug: boolean;
   secure: boolean;
-  /** Whether GET serves a page at this address (path, query, fragment). */
   servesPage: (location: string) => boolean;
   headers: ReturnType<typeof standardHeaders>;
 }

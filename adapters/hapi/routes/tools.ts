@@ -1,7 +1,6 @@
 /**
- * Routes as tools (ports/tools.ts). A call becomes a request to this server's own router, without a socket and with the
- * caller's credential, so it meets the same policy, limits and schemas as any other. Rejected: a request over the
- * network to ourselves, which would need our own address and count connections.
+ * Exposes routes as tools (ports/tools.ts). A call is injected into this server's router with the
+ * caller's credential, so the same policy, limits and schemas apply.
  */
 import type { ServerInjectOptions, ServerInjectResponse } from '@hapi/hapi';
 import type { HttpRequest, MountedRoute, RouteSpec, ToolSpec } from '../../../ports/http.js';
@@ -18,15 +17,14 @@ type Inject = (request: ServerInjectOptions) => Promise<ServerInjectResponse>;
 interface Arguments {
   properties: Record<string, JsonSchema>;
   required: string[];
-  /** The place of each argument, including the arguments that the tool fixes. */
   places: Map<string, InputPart>;
 }
 
-/** Headers of the caller that matter for the inner request too. */
 const PASSED = ['authorization', 'x-forwarded-for', 'user-agent'];
 
 /**
- * The route's schemas in the order in which they claim an argument: a name that body and query share goes to the body.
+ * Order in which the route's schemas claim an argument: a name that body and query share belongs to
+ * the body.
  */
 const PLACES: readonly InputPart[] = ['params', 'body', 'query'];
 
@@ -50,7 +48,6 @@ function argumentsOf({ input }: RouteSpec, tool: ToolSpec): Arguments {
   return found;
 }
 
-/** A schema that also takes one value in place of a list, as a query does. */
 function orOne(schema: JsonSchema): JsonSchema {
   const { type, items } = schema as { type?: unknown; items?: { type?: unknown } };
   if (type !== 'array') return schema;
@@ -99,7 +96,6 @@ class MountedTool {
     };
   }
 
-  /** The answer to wrong arguments, with all arguments that the tool takes. */
   explained(body: Record<string, unknown>): Record<string, unknown> {
     const error = body['error'] as { code?: unknown } | undefined;
     if (error?.code !== 'validation_failed' && error?.code !== 'invalid_request') return body;
@@ -108,7 +104,6 @@ class MountedTool {
     return { ...body, error: { ...error, takes: takes.join(', ') } };
   }
 
-  /** The request for these arguments, or what is wrong with them. */
   request(given: Readonly<Record<string, unknown>>): Pick<ServerInjectOptions, 'method' | 'url' | 'payload'> | Failure {
     const { places, properties, required } = this.#arguments;
     const args = { ...this.tool.defaults, ...given };
@@ -133,7 +128,6 @@ class MountedTool {
     return { method, url, ...(body !== null && { payload: body }) };
   }
 
-  /** What is wrong with a text that the route takes and the tool does not; other values are the route's to refuse. */
   #notChosen(name: string, value: unknown): [name: string, wrong: string][] {
     const choices = choicesOf(this.tool.choices, name);
     if (choices === undefined || typeof value !== 'string' || choices.includes(value)) return [];
@@ -154,15 +148,14 @@ class MountedTool {
 }
 
 /**
- * Whether a text stays one segment of a path: `.` and `..` would be resolved away, and half a character cannot be
- * written.
+ * Whether a string stays one path segment: `.` and `..` would be resolved, and a lone surrogate
+ * cannot be encoded.
  */
 const isSegment = (value: unknown): boolean =>
   (typeof value === 'number' || typeof value === 'string') &&
   !['', '.', '..'].includes(String(value)) &&
   !/\p{Cs}/u.test(String(value));
 
-/** Texts for a query's value; a list repeats the parameter, null is left out. */
 function valuesOf(value: unknown): string[] {
   return [value].flat().flatMap((one) => {
     if (one === null || one === undefined) return [];

@@ -1,4 +1,3 @@
-/** Server-sent events: all open streams, a bounded number for each listener, and their end when the service stops. */
 import type { ServerResponse } from 'node:http';
 import type { EventStreamAnswer, ServerSentEvent } from '../../../ports/http.js';
 import { Failure } from '../wire/failure.js';
@@ -8,7 +7,6 @@ import { Outflow } from './outflow.js';
 
 export interface EventStreamRules {
   stallMs: number;
-  /** Streams that one account, token or address may have at once. */
   mostPerListener: number;
 }
 
@@ -23,9 +21,9 @@ export class EventStreams {
 
   /**
    * Opens a stream.
-   * @param head only the head is asked for
-   * @param listener whose streams are counted together
-   * @param closed called once, at the stream's end
+   * @param head only the head was requested
+   * @param listener key under which streams are counted
+   * @param closed called once at the stream's end
    */
   response(
     { events, options }: EventStreamAnswer,
@@ -34,7 +32,7 @@ export class EventStreams {
     listener: string,
     hooks: { failed: (thrown: unknown) => void; closed: () => void },
   ): HttpResponse | Failure {
-    // The last header keeps nginx from holding events back.
+    // The last header stops nginx from buffering events.
     const headers = { ...own, 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
     if (head) {
       hooks.closed();
@@ -58,13 +56,12 @@ export class EventStreams {
     return [...this.#open.values()].reduce((sum, own) => sum + own.size, 0);
   }
 
-  /** Ends all streams: the service stops. */
   close(): void {
     for (const own of this.#open.values()) for (const end of own) end.abort();
   }
 }
 
-/** Milliseconds for which a credential that was checked lets events through. */
+/** Milliseconds for which a checked credential stays valid for events. */
 const FRESH_MS = 500;
 
 class EventBody implements BodyStream {
@@ -89,7 +86,7 @@ class EventBody implements BodyStream {
     }, heartbeatSeconds * 1000);
     const ask = setInterval(() => void this.#ask(alive), aliveEverySeconds * 1000);
     try {
-      // A first line tells the browser at once that it is connected.
+      // An initial line confirms the connection to the browser.
       await out.write(': \n\n');
       await this.#forward(out);
     } catch (thrown) {
@@ -120,12 +117,11 @@ class EventBody implements BodyStream {
         if (signal.aborted || !(await out.write(wire(next.value)))) return;
       }
     } finally {
-      // Not awaited: a source that waits for its next event may take its time to see the signal.
+      // Not awaited, because a source may notice the signal late.
       events.return?.().catch(this.hooks.failed);
     }
   }
 
-  /** Ends the stream when the session has ended: nothing more is for this listener. */
   async #ask(alive: (() => Promise<boolean>) | undefined): Promise<void> {
     try {
       if (alive !== undefined && !(await alive())) this.end.abort();
@@ -139,7 +135,6 @@ class EventBody implements BodyStream {
 const LINES = /\r\n|\r|\n/;
 const oneLine = (text: string): string => text.replaceAll(/[\r\n\0]/g, ' ');
 
-/** An event as the browser reads it: each line of the data by itself, and an empty line behind. */
 export function wire({ event, data, id }: ServerSentEvent): string {
   const text = typeof data === 'string' ? data : JSON.stringify(data);
   return [

@@ -1,35 +1,31 @@
 /**
- * Decides which part of a file a request asks for, and whether its conditions hold (RFC 9110, sections 13 and 14).
- * Rejected: @hapi/ammo and range-parser, which both take a suffix longer than the file for unsatisfiable; the first
- * also cannot tell a malformed range, which is ignored, from one outside the file, which is 416.
+ * Evaluates conditional and range requests (RFC 9110, sections 13 and 14). @hapi/ammo and
+ * range-parser handle long suffixes and malformed ranges incorrectly.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AnsweredFile } from '../../../ports/http.js';
 
 export interface FilePart {
   status: 200 | 206 | 304 | 412 | 416;
-  /** First byte. */
   start: number;
-  /** Behind the last byte. */
   end: number;
 }
 
 type Wanted = IncomingHttpHeaders;
 type File = Pick<AnsweredFile, 'size' | 'etag' | 'modifiedAt'>;
 
-/** The answer's status and bytes. */
 export function partOf(file: File, method: string, headers: Wanted): FilePart {
   const whole = { start: 0, end: file.size };
   const condition = preconditions(file, headers);
   if (condition !== null) return { status: condition, ...whole };
-  // Range is defined for GET alone (RFC 9110, 14.2).
+  // Range is defined for GET only (RFC 9110, 14.2).
   if (method !== 'GET' || headers.range === undefined || !rangeHolds(file, headers)) return { status: 200, ...whole };
   const range = rangeOf(headers.range, file.size);
   if (range === null) return { status: 200, ...whole };
   return range === 'outside' ? { status: 416, ...whole } : { status: 206, ...range };
 }
 
-/** The preconditions, in the order of RFC 9110, 13.2.2. */
+/** Evaluates preconditions in the order of RFC 9110, 13.2.2. */
 function preconditions(file: File, headers: Wanted): 304 | 412 | null {
   const { 'if-match': match, 'if-none-match': noneMatch } = headers;
   const modified = file.modifiedAt === undefined ? null : toSeconds(file.modifiedAt.getTime());
@@ -42,14 +38,16 @@ function preconditions(file: File, headers: Wanted): 304 | 412 | null {
 
 const TAGS = /(W\/)?("[\x21\x23-\x7e\x80-\xff]*")/g;
 
-/** Whether a list of entity tags names this one. @param weak a weak tag counts too (RFC 9110, 8.8.3.2) */
+/** @param weak weak tags match too (RFC 9110, 8.8.3.2) */
 export function namesTag(list: string, etag: string, weak: boolean): boolean {
   if (list.trim() === '*') return true;
   for (const [, isWeak, tag] of list.matchAll(TAGS)) if (tag === etag && (weak || isWeak === undefined)) return true;
   return false;
 }
 
-/** `If-Range`: the range counts only for this very file. A date must be the file's own (RFC 9110, 13.1.5). */
+/**
+ * `If-Range`: the range applies only to this exact file. A date must be equal (RFC 9110, 13.1.5).
+ */
 function rangeHolds({ etag, modifiedAt }: File, headers: Wanted): boolean {
   const given = headers['if-range'] as string | undefined;
   if (given === undefined) return true;
@@ -59,7 +57,7 @@ function rangeHolds({ etag, modifiedAt }: File, headers: Wanted): boolean {
 
 const RANGE = /^bytes\s*=\s*(?:(\d+)\s*-\s*(\d*)|-\s*(\d+))\s*$/i;
 
-/** The range; null for one that we do not understand, or several at once: then the whole file is sent. */
+/** Returns the range; null for an unsupported or multiple range, which sends the whole file. */
 function rangeOf(header: string, size: number): { start: number; end: number } | 'outside' | null {
   const range = RANGE.exec(header);
   if (range === null) return null;
@@ -74,10 +72,9 @@ function rangeOf(header: string, size: number): { start: number; end: number } |
   return { start, end: last === '' ? size : Math.min(Number(last) + 1, size) };
 }
 
-/** A time in seconds, the precision of headers. */
+/** Headers have a precision of seconds. */
 const toSeconds = (milliseconds: number): number => Math.floor(milliseconds / 1000);
 
-/** A date in seconds; null for a text that is no date. */
 function dateOf(header: string | undefined): number | null {
   const at = header === undefined ? NaN : Date.parse(header);
   return Number.isNaN(at) ? null : toSeconds(at);

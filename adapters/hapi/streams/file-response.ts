@@ -1,4 +1,3 @@
-/** `FileAnswer` → the requested part of the file, streamed. */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { AnsweredFile } from '../../../ports/http.js';
 import { Failure } from '../wire/failure.js';
@@ -13,15 +12,13 @@ export interface StreamRules {
   stallMs: number;
   buffers: PieceBuffers;
   place: Pick<StreamPlace, 'mayGiveWay' | 'moved'>;
-  /** Called for a source that failed, or gave another number of bytes than it promised. */
   failed: (thrown: unknown) => void;
-  /** Called once, when the last byte is out or nobody reads any longer. */
   closed: () => void;
 }
 
 /**
- * The answer, made after the source has given its first piece, so a source that cannot be opened is an error like any
- * other.
+ * Builds the response after the source has yielded its first piece, so that a source that cannot be
+ * opened is an ordinary error.
  * @returns 412 and 416 as failures
  */
 export async function fileResponse(
@@ -39,7 +36,7 @@ export async function fileResponse(
   }
   const bytes = part.end - part.start;
   const headers: HttpResponse['headers'] = {
-    // Caches may keep the file but must ask each time: a withdrawn file must be gone.
+    // Caches must revalidate, so that a withdrawn file disappears.
     'cache-control': 'no-cache',
     ...own,
     etag: file.etag,
@@ -54,7 +51,6 @@ export async function fileResponse(
   return { status: part.status, headers, body: new FileBody(length, source, rules) };
 }
 
-/** The bytes of a file, one piece ahead of the reader. */
 class Source {
   #next: Promise<IteratorResult<Uint8Array>>;
 
@@ -72,7 +68,7 @@ class Source {
     const { done, value } = await this.#next;
     if (done === true) return null;
     this.#next = this.pieces.next();
-    // The reader of the next piece is told of an error; until then it is no unhandled rejection.
+    // The next read reports the error; this avoids an unhandled rejection.
     this.#next.catch(() => undefined);
     return value;
   }
@@ -95,7 +91,7 @@ class FileBody implements BodyStream {
       if (source === null || (await this.#pump(source, res))) res.end();
     } catch (thrown) {
       rules.failed(thrown);
-      // The promised length cannot be kept; a cut connection tells the reader.
+      // The promised length cannot be met; a cut connection signals that.
       res.destroy();
     } finally {
       rules.closed();
@@ -103,7 +99,6 @@ class FileBody implements BodyStream {
     }
   }
 
-  /** Sends the source. False: nobody reads any longer. */
   async #pump(source: Source, res: ServerResponse): Promise<boolean> {
     const { stallMs, buffers, place } = this.rules;
     const out = new Outflow(res, stallMs);

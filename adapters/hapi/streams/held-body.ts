@@ -1,7 +1,6 @@
 /**
- * A long answer that is held whole while its reader takes it. It goes out piece by piece, so we see whether the reader
- * reads at all, and counts among all held answers (limits/unsent-budget.ts). Bytes that are kept anyway cost each
- * answer only a piece.
+ * A long response held in memory while its reader consumes it, written in pieces to detect stalled
+ * readers (limits/unsent-budget.ts).
  */
 import type { ServerResponse } from 'node:http';
 import { SharedBytes } from '../../../ports/http.js';
@@ -9,9 +8,8 @@ import type { UnsentBudget } from '../limits/unsent-budget.js';
 import type { BodyStream } from '../wire/body-stream.js';
 import { Outflow } from './outflow.js';
 
-/** Bytes handed to the system at once. */
 const PIECE_BYTES = 64 * 1024;
-/** An answer of so many bytes is one piece: most lists are, and each piece costs a call of the system. */
+/** Responses up to this size are written in a single piece, as most lists are. */
 const SHORT_BYTES = 128 * 1024;
 
 export class HeldBody implements BodyStream {
@@ -44,7 +42,6 @@ export class HeldBody implements BodyStream {
     }
   }
 
-  /** What is handed over together. */
   *#pieces(): Generator<readonly Uint8Array[]> {
     if (this.bytes <= SHORT_BYTES) yield this.#parts;
     else

@@ -1,19 +1,14 @@
-/**
- * A long answer on its way out: written as fast as the other side takes it, and given up when the other side takes too
- * little. hapi's own streams were tried: they are piped without a look at a client that reads nothing, and compress
- * what may not be compressed.
- */
+/** Writes a long response at the reader's pace and aborts when the reader is too slow. */
 import type { ServerResponse } from 'node:http';
 
-/** Bytes per second that a reader must take, measured over each piece. */
+/** Minimum bytes per second, measured over each piece. */
 const LEAST_RATE = 1_024;
 
 export class Outflow {
-  /** Wakes everyone who waits: a heartbeat may come while an event is being written. */
+  /** Several writers may wait: a heartbeat can occur while an event is being written. */
   readonly #waiting = new Set<() => void>();
   #cut = false;
 
-  /** @param stallMs the connection is cut when nothing moved for this time */
   constructor(
     private readonly res: ServerResponse,
     private readonly stallMs: number,
@@ -22,20 +17,21 @@ export class Outflow {
     res.on('close', () => this.#wake());
   }
 
-  /** Whether something written is still on its way. */
   get busy(): boolean {
     return this.#waiting.size > 0;
   }
 
-  /** Whether nobody reads any longer. */
   get closed(): boolean {
     const { destroyed, closed, socket } = this.res;
-    // A broken connection tells its answer only at the next turn. An answer that waits for its turn has no connection
-    // yet.
+    // A broken connection is only reported in the next turn of the event loop. A queued response
+    // has no connection yet.
     return this.#cut || destroyed || closed || socket?.writable === false;
   }
 
-  /** Writes pieces. Resolves when the system has taken them and they are free; false: nobody reads any longer. */
+  /**
+   * Writes pieces and resolves when the system has taken them, so that they can be reused; false:
+   * the reader has disconnected.
+   */
   async write(...pieces: readonly (Uint8Array | string)[]): Promise<boolean> {
     const { res } = this;
     if (this.closed) return false;
@@ -60,7 +56,7 @@ export class Outflow {
     return ok && !this.closed;
   }
 
-  /** Ends the connection. An answer that waits for its turn has no connection yet, and never hears of its end. */
+  /** Cuts the connection. A queued response has no connection yet and never sees its end. */
   cut(): void {
     this.#cut = true;
     this.res.req.socket?.destroy();

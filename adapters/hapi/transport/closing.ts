@@ -1,7 +1,6 @@
 /**
- * How a listener closes while a proxy is in front of it: a proxy sends a request on a connection that it has kept, and
- * cannot repeat a POST whose connection ends just then. So kept connections stay for a moment: whoever uses one learns
- * that it was for the last time, and closes it. Node's own `close` of an HTTP server ends them at once.
+ * Closes a listener behind a proxy: kept-alive connections stay open for a moment, because a proxy
+ * cannot repeat a POST on a connection that just closed.
  */
 import type { Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
@@ -10,7 +9,10 @@ import { Server as NetServer } from 'node:net';
 const KEPT_MS = 2_000;
 const LOOK_MS = 20;
 
-/** Stops listening at once. Resolves when nobody is connected any more, or kept connections had their time. */
+/**
+ * Stops listening immediately. Resolves when all connections have ended or the grace period is
+ * over.
+ */
 export async function closeBehindProxy(listener: Server): Promise<void> {
   NetServer.prototype.close.call(listener);
   const end = performance.now() + KEPT_MS;

@@ -1,13 +1,16 @@
 /**
- * Compresses long answers as fast as the machine can, however slow their readers are: an encoder per slow reader would
- * hold some megabytes for each. A few run at once; addresses take turns.
+ * Compresses long responses at full speed, regardless of slow readers: an encoder per slow reader
+ * would hold several megabytes each. Few run concurrently; addresses alternate.
  */
 import { once } from 'node:events';
 import { constants, createBrotliCompress, createDeflate, createGzip } from 'node:zlib';
 import { SharedBytes } from '../../../ports/http.js';
 import { FairSlots } from '../limits/fair-slots.js';
 
-/** Brotli at its best is for files compressed once; an answer made for one request gets a quality as quick as gzip. */
+/**
+ * Dynamic responses use a quality as fast as gzip; the maximum is for files compressed at build
+ * time.
+ */
 export const QUICK = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
 const ENCODERS = {
@@ -24,10 +27,8 @@ const PIECE_BYTES = 64 * 1024;
 
 export class Compressor {
   readonly #slots = new FairSlots(SLOTS);
-  /** Compressed forms of bytes that several answers share, each made once. */
   readonly #made = new WeakMap<SharedBytes, Map<ContentEncoding, Promise<SharedBytes>>>();
 
-  /** Compresses a body. @param address whose turn it is */
   async compress(
     encoding: ContentEncoding,
     body: Buffer | SharedBytes,
@@ -36,7 +37,7 @@ export class Compressor {
     if (Buffer.isBuffer(body)) return this.#slots.run(address, () => compressed(encoding, body));
     const made = this.#made.get(body) ?? new Map<ContentEncoding, Promise<SharedBytes>>();
     this.#made.set(body, made);
-    // Who asks while it is made waits for it too.
+    // Concurrent requests share the pending result.
     const known = made.get(encoding);
     if (known !== undefined) return known;
     const making = this.#slots.run(address, async () => new SharedBytes([await compressed(encoding, body)]));
@@ -51,7 +52,7 @@ async function compressed(encoding: ContentEncoding, body: Buffer | SharedBytes)
   const pieces: Buffer[] = [];
   encoder.on('data', (piece: Buffer) => pieces.push(piece));
   const ended = once(encoder, 'end');
-  // The caller is told of an error when it awaits the body; until then it is no unhandled rejection.
+  // The error is reported when the body is awaited; this avoids an unhandled rejection.
   ended.catch(() => undefined);
   for (const part of body instanceof SharedBytes ? body.parts : [body]) {
     for (let at = 0; at < part.length; at += PIECE_BYTES) {

@@ -1,10 +1,9 @@
-/** An answer that counts the bytes of its body, without its head and the frames of chunks. */
 import { ServerResponse, type IncomingMessage } from 'node:http';
 
 type Written = string | Uint8Array;
 
 export class CountedResponse<R extends IncomingMessage = IncomingMessage> extends ServerResponse<R> {
-  /** Handed over to the connection; of a caller that has left, more than it took. */
+  /** Bytes handed to the connection; more than what a disconnected client received. */
   bodyBytes = 0;
 
   override write(...args: unknown[]): boolean {
@@ -19,7 +18,6 @@ export class CountedResponse<R extends IncomingMessage = IncomingMessage> extend
 
   #count([chunk, encoding]: readonly unknown[]): void {
     if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return;
-    // Node sends the head alone.
     if (this.req.method === 'HEAD' || this.statusCode === 204 || this.statusCode === 304) return;
     this.bodyBytes += sizeOf(chunk, encoding);
   }

@@ -1,7 +1,3 @@
-/**
- * The TCP side. hapi gets its listener from here, so we control two things: the answer to bytes that are not HTTP (an
- * envelope, not a bare line), and the moment of `100 Continue`: only once a route wants the body.
- */
 import {
   createServer,
   STATUS_CODES,
@@ -22,7 +18,8 @@ import { Turns } from './turns.js';
 import { expectsContinue } from '../wire/expectation.js';
 
 /**
- * Time for the head of a request. Bodies that a handler reads have a time of their own: a package may take half a day.
+ * Timeout for a request's head. Streamed bodies have their own limit: an upload may take half a
+ * day.
  */
 const HEAD_MS = 20_000;
 const WHOLE_MS = 12 * 3_600_000;
@@ -35,13 +32,13 @@ export const makeListener = (): Server =>
     requestTimeout: WHOLE_MS,
     keepAliveTimeout: IDLE_MS,
     connectionsCheckingInterval: 5_000,
-    // Node would answer an empty 400; `ownListener` answers in the envelope.
+    // Node would answer an empty 400; `installListeners` answers with the envelope.
     requireHostHeader: false,
   });
 
 /**
  * Replaces hapi's listeners; call it after hapi has taken the server.
- * @param front answers a request before hapi where it has to, or gives it to `routed` later
+ * @param front handles a request before hapi, or passes it to `routed` later
  */
 export function ownListener(
   listener: Server,
@@ -79,9 +76,10 @@ export function ownListener(
     const current = turns.last(socket);
     const underWay = current !== undefined && !current.writableFinished;
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
-    // Node closes the connection behind an answer that says so.
+    // Node closes the connection after such a response.
     else if (current?.headersSent === true && !current.shouldKeepAlive) return;
-    // Wrong bytes behind a whole request: its answer goes first, or the caller would take ours for it.
+    // Invalid bytes after a complete request: its response goes first, or the caller would take
+    // this one for it.
     else if (underWay && current.req.complete) current.once('close', () => end(socket, malformed(error, ids)));
     else if (underWay && current.headersSent) socket.destroy();
     else end(socket, malformed(error, ids));
@@ -90,7 +88,6 @@ export function ownListener(
 
 const EXPECTATION = new Failure('invalid_request', 'The Expect header may only hold 100-continue.');
 
-/** Answers a request that nothing else answers, and closes its connection. */
 export function refuse(req: IncomingMessage, res: ServerResponse, failure: Failure, ids: Ids): void {
   const id = requestId(req.headers['x-request-id'], ids);
   const { status, headers, body } = failureResponse(failure, id);
@@ -100,7 +97,6 @@ export function refuse(req: IncomingMessage, res: ServerResponse, failure: Failu
   res.writeHead(status, { ...headers, ...own, 'content-length': Buffer.byteLength(text) }).end(text);
 }
 
-/** Sends the bytes, and closes when the other side has had the time to read them. */
 function end(socket: Duplex, bytes: string): void {
   if (socket.writable) socket.end(bytes, () => setTimeout(() => socket.destroy(), 500).unref());
   else socket.destroy();
@@ -117,7 +113,7 @@ function malformed(error: NodeJS.ErrnoException, ids: Ids): string {
   );
 }
 
-/** Status and words by Node's error code. Of the codes of contract 00 only `invalid_request` fits them. */
+/** By Node's error code. Of the codes of contract 00 only `invalid_request` fits. */
 const STATUS_OF: Readonly<Record<string, readonly [status: number, message: string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'The request’s header is larger than 16 KiB.'],
   ERR_HTTP_REQUEST_TIMEOUT: [400, 'The request did not arrive in time.'],

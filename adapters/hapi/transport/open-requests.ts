@@ -1,7 +1,7 @@
 /**
- * Every request from its head until its connection is done with the answer, whatever answers it. Their number lets a
- * stop wait for them (contract 95, shutdown). Each gets one line in the log at level debug, and a slow one at any
- * level. A line holds no header, body, query or address as requested: they may hold secrets.
+ * Tracks every request until its response is complete, so that a stop can wait for them (contract
+ * 95, shutdown). Each is logged at level debug, and a slow one as a warning. Lines contain no
+ * header, body, query or requested URL, which may hold secrets.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../../../ports/http.js';
@@ -9,34 +9,28 @@ import type { Logger } from '../../../ports/logger.js';
 import { CountedResponse } from './counted-response.js';
 
 export interface RequestLog {
-  /** Takes warnings at any configured level. */
+  /** Logs warnings at any configured level. */
   log: Logger;
-  /** Writes a line for each request. */
   all: boolean;
-  /** Requests that take longer are logged as warnings. */
   slowMs: number;
 }
 
-/** Facts about a request that only its route knows. */
 export interface KnownRequest {
   id: string;
-  /** The path as the plugin wrote it; null: no route there. */
   route: string | null;
   who: () => string;
 }
 
 interface Open {
   began: number;
-  /** When the answer was handed over; its reader takes it as fast as it can from then on. */
   answered: number | null;
   written: number;
   known: KnownRequest | null;
 }
 
 /**
- * Where a request keeps its facts. Not in a map of the requests: its tables grow old, those that it has left keep the
- * finished requests with their bodies alive until the whole heap is looked through, and reports of 50 KB cost the
- * service twice the processor time; an entry of a WeakMap for each request costs as much (decision 020).
+ * Stores the details on the request itself. The old tables of a map would keep finished requests
+ * and their bodies alive, and a WeakMap is as expensive (decision 020).
  */
 const OPEN = Symbol('open request');
 
@@ -48,7 +42,6 @@ export class OpenRequests {
 
   constructor(private readonly rules: RequestLog | null) {}
 
-  /** Whether each request gets a line. */
   get logsAll(): boolean {
     return this.rules?.all === true;
   }
@@ -61,19 +54,17 @@ export class OpenRequests {
     res.once('close', () => this.#closed(req, res, open));
   }
 
-  /** Notes that a route has the request. */
   known(req: IncomingMessage, known: KnownRequest): void {
     const open = (req as Tracked)[OPEN];
     if (open !== undefined) open.known = known;
   }
 
-  /** Notes that the answer is made: from here on the time is the reader's. */
+  /** Marks the response as ready: from here on the time is the reader's. */
   answered(req: IncomingMessage): void {
     const open = (req as Tracked)[OPEN];
     if (open !== undefined) open.answered ??= performance.now();
   }
 
-  /** Resolves when all are answered, or after `timeoutMs`. */
   async drained(timeoutMs: number): Promise<void> {
     if (this.#count === 0) return;
     let timer: NodeJS.Timeout | undefined;
@@ -96,7 +87,7 @@ export class OpenRequests {
     const line = {
       method: req.method,
       route: open.known?.route ?? null,
-      // 499: the caller left before there was an answer.
+      // 499: the client disconnected before the response.
       status: aborted && !res.headersSent ? 499 : res.statusCode,
       ms: Math.round(now - open.began),
       ...(open.answered !== null && { answered_ms: Math.round(open.answered - open.began) }),
@@ -110,12 +101,10 @@ export class OpenRequests {
   }
 }
 
-/** Of the body; of a caller that has left at most what its connection took. */
 function bodyBytes(res: ServerResponse, sent: number): number {
   return Math.min(res instanceof CountedResponse ? res.bodyBytes : sent, sent);
 }
 
-/** The caller as a word and a name; never a secret. */
 export function whoIs(principal: Principal): string {
   const { kind } = principal;
   if (kind === 'token') return `token ${principal.id}`;

@@ -1,12 +1,12 @@
 /**
- * Requests for `GET /metrics`: how many per route, method and class of status, and how long they took per kind of
- * route. Durations per route and status would add some 1,500 lines to every scrape, most of them 0.
+ * Request metrics for `GET /metrics`. Durations are not labeled by route and status, which would
+ * add too many series.
  */
 import { CODES } from '../../../kernel/errors.js';
 import type { Counter, Histogram, Metrics } from '../../../ports/metrics.js';
 
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** Classes of a route's limit (ports/http.ts, RateClass), and pages. */
+/** Rate classes of routes (ports/http.ts, RateClass), and pages. */
 const KINDS = ['api', 'intake', 'bulk', 'public', 'none', 'page'] as const;
 const CLASSES = ['2xx', '3xx', '4xx', '5xx'];
 
@@ -34,17 +34,16 @@ export class RequestMetrics {
     );
   }
 
-  /** Counts an error answer by its code, of the table or of a plugin. */
   refused(code: string): void {
     this.#errors.inc({ code });
   }
 
   /**
-   * Counters of a route. @param route the path as the plugin wrote it, never as the caller did: labels are our own
-   * words
+   * Creates the counters of a route.
+   * @param route the path as the plugin declared it, so that labels never contain caller input
    */
   forRoute(methods: readonly string[], route: string, kind: (typeof KINDS)[number]): Observe {
-    // Label objects are kept: they repeat with every request.
+    // Label objects are reused, because they repeat with every request.
     const labels = new Map<string, readonly Readonly<Record<string, string>>[]>();
     for (const method of methods) {
       const sets = CLASSES.map((status) => ({ route, method, status }));

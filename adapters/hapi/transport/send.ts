@@ -1,7 +1,7 @@
 /**
- * Hands an answer to hapi, or straight to the socket when the request's body has not been read to its end. An answer
- * followed by a close while bytes still arrive becomes a reset at the other side, and the caller never reads why
- * (contract 00: an answer, not a bare reset). So the rest is read and thrown away, for a while and up to a size.
+ * Sends a response through hapi, or directly to the socket if the request's body is unread. Closing
+ * while bytes still arrive would reset the connection before the caller reads the response
+ * (contract 00: an answer, not a bare reset). So the rest is discarded, up to a time and size.
  */
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Request, ResponseToolkit, Lifecycle } from '@hapi/hapi';
@@ -18,11 +18,10 @@ import { awaitsContinue, hasBody } from '../wire/expectation.js';
 import { isBodyStream, type BodyStream } from '../wire/body-stream.js';
 
 const LINGER_MS = 10_000;
-/** Bytes from which texts are compressed for clients that accept it. */
 export const COMPRESSED_FROM = 1_024;
 const LINGER_BYTES = 64 * 1024 * 1024;
 
-/** Bytes from which answers are held only within the budget; readers that take them too slowly are cut. */
+/** Minimum size of responses held within the budget; stalled readers are cut. */
 export const HELD_FROM = 64 * 1024;
 
 type Headers = Readonly<Record<string, string | string[]>>;
@@ -30,22 +29,19 @@ type Headers = Readonly<Record<string, string | string[]>>;
 export interface SendingServices {
   requests: OpenRequests;
   budget: UnsentBudget;
-  /** An answer is cut when nothing moved for this time. */
   stallMs: number;
   addressOf: AddressOf;
-  /** True: the connections take no further request. */
   stopping: () => boolean;
-  /** Called when an answer broke off for a reason of ours. */
+  /** Called when a response broke off because of an internal error. */
   failed: (thrown: unknown) => void;
 }
 
-/** Every answer goes out here, whatever made it. */
 export class Sending {
   readonly #compressor = new Compressor();
 
   constructor(private readonly services: SendingServices) {}
 
-  /** Sends an answer. @param kind headers of every answer of its kind; the answer's own win */
+  /** @param kind headers of all responses of a kind; the response's own take precedence */
   send(request: Request, h: ResponseToolkit, id: string, kind: Headers, answer: HttpResponse): Lifecycle.ReturnValue {
     const { req, res } = request.raw;
     const base: Headers = this.services.stopping() ? { ...kind, connection: 'close' } : kind;
@@ -54,7 +50,7 @@ export class Sending {
       sendStream(req, res, { ...base, ...answer.headers, 'x-request-id': id }, answer.status, answer.body);
       return h.abandon;
     }
-    // An injected request (tests) is no `IncomingMessage`, and has arrived whole.
+    // An injected request (tests) is not an `IncomingMessage` and has arrived whole.
     if (req instanceof IncomingMessage && isLong(answer.body)) {
       const encoding = answer.uncompressed === true ? null : encodingFor(request, answer.headers);
       void this.#sendLong(request.raw, { ...base, ...answer.headers, 'x-request-id': id }, answer, encoding);
@@ -68,7 +64,7 @@ export class Sending {
       sendEarly(req, res, request.method === 'head', headers, { status, body });
       return h.abandon;
     }
-    // Overrides what hapi has read in `Accept-Encoding`.
+    // Overrides what hapi has read from `Accept-Encoding`.
     if (answer.uncompressed === true) Object.assign(request.info, { acceptEncoding: 'identity' });
     const response = h.response(body ?? undefined);
     Object.assign(response.headers, base, answer.headers);
@@ -76,7 +72,10 @@ export class Sending {
     return response.code(answer.status);
   }
 
-  /** Never rejects. @param encoding null: uncompressed */
+  /**
+   * Never rejects.
+   * @param encoding null: uncompressed
+   */
   async #sendLong(
     { req, res }: Raw,
     headers: Record<string, string | string[]>,
@@ -89,7 +88,8 @@ export class Sending {
     const all: typeof headers = { ...headers, vary: 'accept-encoding' };
     const { etag } = headers;
     if (typeof etag === 'string') {
-      // A compressed body has another tag, named as hapi does; the check of the condition knows both.
+      // A compressed body has a different tag, named as hapi does; the condition check accepts
+      // both.
       if (encoding !== null) all['etag'] = etag.replace(/"$/, `-${encoding}"`);
       const known = req.headers['if-none-match'];
       const isKnown = known !== undefined && [etag, String(all['etag'])].some((tag) => namesTag(known, tag, true));
@@ -110,8 +110,8 @@ export class Sending {
 }
 
 /**
- * Whether the client holds this very answer. Hapi would know only the tag as it was sent, and a proxy that compresses
- * makes it weak, which has to match as well (RFC 9110, 13.1.2).
+ * Whether the client has this exact response. hapi knows only the tag as it was sent, and a
+ * compressing proxy makes it weak, which must match too (RFC 9110, 13.1.2).
  */
 function isUnchanged({ method, headers }: Request, answer: HttpResponse): boolean {
   const known = headers['if-none-match'];
@@ -132,7 +132,6 @@ interface Raw {
 
 const isLong = (body: string | Buffer | SharedBytes | null): boolean => body !== null && lengthOf(body) >= HELD_FROM;
 
-/** The encoding that hapi has read in `Accept-Encoding`, for types worth compressing. */
 function encodingFor(request: Request, headers: Headers): ContentEncoding | null {
   if (headers['content-encoding'] !== undefined) return null;
   const { compressible } = request.server.mime.type(String(headers['content-type']).split(';')[0] ?? '');
@@ -147,7 +146,8 @@ function sendEarly(
   headers: Record<string, string | string[]>,
   { status, body }: { status: number; body: string | Buffer | null },
 ): void {
-  // A client that waits for `100 Continue` sends nothing more, or everything: only a new connection is safe.
+  // A client that waits for `100 Continue` sends either nothing or everything, so only a new
+  // connection is safe.
   if (awaitsContinue(req)) headers['connection'] = 'close';
   else if (headers['connection'] === 'close') delete headers['connection'];
   res.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body ?? '') });
@@ -168,7 +168,7 @@ function sendStream(
   void body.send(res);
 }
 
-/** Reads on, so the sender comes to read the answer. */
+/** Reads on, so that the sender gets to read the response. */
 function drain(req: IncomingMessage): void {
   let bytes = 0;
   const { socket } = req;

@@ -1,7 +1,4 @@
-/**
- * The value of `make`, made at the first call and kept from then on, `undefined` too. A `make` that throws is called
- * again.
- */
+/** Caches the result of `make`, including `undefined`. If `make` throws, it is called again. */
 export function once<T>(make: () => T): () => T {
   let made: { value: T } | null = null;
   return () => {

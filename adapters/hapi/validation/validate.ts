@@ -1,8 +1,7 @@
 /**
- * joi schemas of a route, prepared for its first request: most routes see none in the life of a process, and preparing
- * all of them took a fifth of the start. Bodies are taken literally (`"5"` is no number) and lose unknown fields; query
- * parameters are text and are converted. The first pass stops at the first fault; a second pass collects all faults,
- * except when a body is so large that listing them would cost more than the answer is worth.
+ * Validates input with joi, prepared on a route's first request. Bodies are taken literally (`"5"`
+ * is not a number) and lose unknown fields; query parameters are converted. All errors are
+ * collected, except for large bodies.
  */
 import type { Schema, ValidationError, ValidationOptions } from 'joi';
 import joi from 'joi';
@@ -36,7 +35,6 @@ const BODY_ALL: ValidationOptions = { ...BODY, abortEarly: false };
 const QUERY: ValidationOptions = { ...common, abortEarly: false, stripUnknown: { objects: true, arrays: false } };
 const QUERY_STRICT: ValidationOptions = { ...common, abortEarly: false };
 
-/** What joi's `describe()` answers, as far as it is read here. */
 interface Described {
   type?: string;
   keys?: Record<string, Described>;
@@ -49,9 +47,7 @@ const takesArray = (described: Described): boolean =>
   (described.matches ?? []).some((match) => match.schema !== undefined && takesArray(match.schema));
 
 export interface CheckedBody {
-  /** The body with defaults and without unknown fields. */
   value: unknown;
-  /** Warnings about the fields that were left out. */
   unknown: readonly string[];
 }
 
@@ -59,20 +55,18 @@ const KNOWN: readonly string[] = [];
 
 export class BodyRule {
   readonly #prepared: () => { array: boolean; first: Schema; all: Schema };
-  /** Made for the first body with an unknown field. */
   readonly #described: () => DescribedFields;
 
   constructor(schema: Schema) {
     this.#prepared = once(() => ({
       array: takesArray(schema.describe()),
-      // Preferences of the schema: with each call, joi would compile the messages again every time.
+      // Set on the schema, because joi would compile the messages again with each call.
       first: schema.prefs(BODY),
       all: schema.prefs(BODY_ALL),
     }));
     this.#described = once(() => schema.describe() as DescribedFields);
   }
 
-  /** The body, or the refusal. @param bytes its size, to decide how long to look */
   check(body: unknown, bytes: number): CheckedBody | Failure {
     const rule = this.#prepared();
     if (typeof body !== 'object' || body === null || (Array.isArray(body) && !rule.array)) {
@@ -90,9 +84,7 @@ export class BodyRule {
 }
 
 export interface CheckedQuery {
-  /** With defaults and without unknown parameters. */
   value: Record<string, unknown>;
-  /** Warnings about the parameters that were ignored. */
   unknown: readonly string[];
 }
 
@@ -130,7 +122,7 @@ export class QueryRule {
         : null,
     );
     const refused = Object.entries(fields).map(([path, text]): [string, string] => [
-      // Who gave a parameter once does not know that it could be a list.
+      // A caller that gave a single value does not know that it could be a list.
       single.find((key) => path === `${key}.0`) ?? path,
       Array.isArray(query[path]) && !lists.includes(path) ? 'is given more than once' : text,
     ]);
@@ -147,13 +139,14 @@ function warningsOf(query: Record<string, unknown>, known: ReadonlySet<string>):
   ];
 }
 
-/** Path parameters, prepared when they are first asked for. */
 export type ParamsRule = () => Schema;
 
 export const paramsRule = (schema: Schema | undefined): ParamsRule | null =>
   schema === undefined ? null : once(() => schema.prefs(QUERY));
 
-/** The path parameters; null when they do not fit: such a thing cannot exist, so the answer is 404. */
+/**
+ * Returns the path parameters; null when they are invalid, since such a thing cannot exist: 404.
+ */
 export function paramsFit(rule: ParamsRule | null, params: Record<string, string>): Record<string, string> | null {
   for (const name in params) if (params[name]!.includes('\0')) return null;
   if (rule === null) return params;
@@ -161,7 +154,6 @@ export function paramsFit(rule: ParamsRule | null, params: Record<string, string
   return error ? null : value;
 }
 
-/** Dotted path → what is wrong, at most fifty. */
 function fieldsOf(
   error: ValidationError,
   root: string,
@@ -172,6 +164,6 @@ function fieldsOf(
     const path = detail.path.join('.').slice(0, 200) || root;
     if (!fields.has(path)) fields.set(path, text(detail.type) ?? detail.message.trim().slice(0, 300));
   }
-  // No assignment: a parameter may be called `__proto__`.
+  // Not assigned, because a parameter may be called `__proto__`.
   return Object.fromEntries(fields);
 }

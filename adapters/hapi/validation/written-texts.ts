@@ -1,17 +1,16 @@
 /**
- * The one place where texts of people and agents are judged: none may hold a live token of this service (contract 20,
- * endpoints: `untrusted_fields`). Every authenticated call that changes something passes here: routes, the forms of
- * pages, the tools of agents. Reports of machines are scrubbed, not refused (`input.report` of a route).
+ * Rejects text of users and agents that contains a live token of this service (contract 20,
+ * endpoints: `untrusted_fields`). All authenticated changes pass here: routes, page forms and agent
+ * tools. Machine reports are scrubbed instead (`input.report` of a route).
  */
 import { findLiveTokenFields, mayHoldToken, type LiveTokens } from '../../../ports/domain/live-tokens.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
 import { Failure } from '../wire/failure.js';
 
 export class WrittenTexts {
-  /** @param live null: nobody knows tokens, and nothing is refused */
+  /** @param live null: tokens are not checked */
   constructor(private readonly live: LiveTokens | null) {}
 
-  /** Why query and body, both checked by their schemas, are refused; null: they are not. */
   judge({ query, body }: Pick<IncomingRequest, 'query' | 'body'>): Promise<Failure | null> | null {
     const given = fieldsOf(body);
     if (this.live === null || !(mayHoldToken(query) || mayHoldToken(given))) return null;
@@ -25,6 +24,5 @@ export class WrittenTexts {
   }
 }
 
-/** Fields of a parsed body; a body in bytes is its handler's to judge. */
 const fieldsOf = (body: unknown): object =>
   typeof body === 'object' && body !== null && !Buffer.isBuffer(body) && !(Symbol.asyncIterator in body) ? body : {};

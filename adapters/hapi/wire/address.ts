@@ -1,6 +1,6 @@
 /**
- * The client's address: the peer's, or the last untrusted one in `X-Forwarded-For` when the peer is a trusted proxy
- * (contract 00, limits). The list is read from the right: the entries further left come from untrusted peers.
+ * Resolves the client's address: the peer's, or the last untrusted one in `X-Forwarded-For` if the
+ * peer is a trusted proxy (contract 00, limits). The header is read from the right.
  */
 import { BlockList, isIP } from 'node:net';
 
@@ -8,7 +8,7 @@ export type AddressOf = (peer: string | undefined, forwarded: string | string[] 
 
 /**
  * @param unlisted called with an untrusted peer that sends `X-Forwarded-For`
- * @throws TypeError naming the entry that is neither an address nor a CIDR range
+ * @throws TypeError naming an entry that is neither an address nor a CIDR range
  */
 export function addressReader(
   trusted: readonly string[],
@@ -30,7 +30,7 @@ export function addressReader(
     const chain = (Array.isArray(forwarded) ? forwarded.join() : forwarded).split(',');
     for (let i = chain.length - 1; i >= 0; i--) {
       const next = plain(chain[i] ?? '');
-      // A proxy that writes no address gives no information; the last known address counts.
+      // An entry that is not an address gives no information; the last valid one counts.
       if (isIP(next) === 0) return address;
       address = next;
       if (!isTrusted(address)) return address;
@@ -50,7 +50,6 @@ function add(list: BlockList, entry: string): void {
   list.addSubnet(address, prefix, family === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** An address without blanks, port, brackets and the prefix of IPv4 addresses on IPv6 sockets. */
 function plain(text: string): string {
   let address = text.trim();
   if (address.startsWith('['))

@@ -1,11 +1,10 @@
-/** A body that is written piece by piece, straight to the socket. */
+/** A body that is written in pieces, directly to the socket. */
 import type { ServerResponse } from 'node:http';
 import type { SharedBytes } from '../../../ports/http.js';
 
 export interface BodyStream {
-  /** The value of `content-length`; null: not known (events). */
   readonly bytes: number | null;
-  /** Sends the body after the head. Ends the response or destroys it; never rejects. */
+  /** Sends the body after the head. Ends or destroys the response; never rejects. */
   send(res: ServerResponse): Promise<void>;
 }
 

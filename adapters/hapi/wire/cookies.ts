@@ -1,20 +1,17 @@
 /**
- * Cookies in and out. hapi's own parser is off: it refuses the whole request for one odd cookie of another application.
- * The package `cookie` was tried: it takes `__proto__` for a name and leaves quotation marks around values.
- *
- * Under https every cookie travels as `__Host-<name>`: a browser takes such a name only from this very host over https,
- * so no neighbouring host can plant or shadow one. Routes and pages know the plain name only.
+ * Parses and formats cookies, tolerating odd cookies of other applications. Under https every
+ * cookie is named `__Host-<name>`, which only this exact host can set.
  */
 import type { Cookie } from '../../../ports/http.js';
 
 const HOST = '__Host-';
 
-/** The name that a browser keeps a cookie by. @param secure the service is reached by https */
+/** @param secure the service is reached by https */
 export const cookieName = (name: string, secure: boolean): string => (secure ? HOST + name : name);
 
 /**
- * Cookies of a `Cookie` header by their plain names. The first of a name wins, names that could poison an object are
- * left out, and under https all without `__Host-` too.
+ * Parses a `Cookie` header into plain names. The first of a name wins; unsafe names, and under
+ * https all without `__Host-`, are dropped.
  */
 export function parseCookies(header: string | undefined, secure: boolean): Record<string, string> {
   const cookies: Record<string, string> = {};
@@ -37,17 +34,18 @@ function decode(value: string): string {
   try {
     return decodeURIComponent(value);
   } catch {
-    // Another application's cookie in another encoding is kept undecoded.
     return value;
   }
 }
 
-/** One cookie's value without parsing the rest. */
 export function cookieOf(header: string | undefined, name: string, secure: boolean): string | undefined {
   return header?.includes(name) ? parseCookies(header, secure)[name] : undefined;
 }
 
-/** `Set-Cookie`: always Path=/, HttpOnly and SameSite=Lax; Secure and `__Host-` when reached by https (contract 10). */
+/**
+ * `Set-Cookie`: always Path=/, HttpOnly and SameSite=Lax; Secure and `__Host-` under https
+ * (contract 10).
+ */
 export function setCookie(cookie: Cookie, secure: boolean): string {
   const { name, value, maxAgeSeconds } = cookie;
   if (!/^[\w.-]+$/.test(name)) throw new TypeError(`cookie name ${JSON.stringify(name)} is not a token`);

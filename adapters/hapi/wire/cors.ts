@@ -1,7 +1,4 @@
-/**
- * CORS headers for browsers of other origins, on intake paths only: any origin, no credentials of the browser (contract
- * 21).
- */
+/** CORS headers, on intake paths only: any origin, no browser credentials (contract 21). */
 import type { HttpResponse } from './http-response.js';
 
 export const CORS_HEADERS: Readonly<Record<string, string>> = {

@@ -1,13 +1,12 @@
 /**
- * Error codes that a plugin may refuse with: those of the service and of the manifests, each with its status. No
- * documentation names any other code, so using one is a fault of its plugin: 500, and a line in the log with the
- * remedy.
+ * Error codes that plugins may use: those of the service and of the manifests, each with its
+ * status. An undeclared code is a bug of its plugin: 500, and a log line with the fix.
  */
 import { CODES, ServiceError } from '../../../kernel/errors.js';
 import type { ErrorCodes } from '../../../ports/http.js';
 import { failureOf, type Failure } from './failure.js';
 
-/** Logged in place of the undeclared error, which is its cause. */
+/** Logged instead of the undeclared error, which is its cause. */
 export class UndeclaredCode extends Error {
   override name = 'UndeclaredCode';
   constructor(plugin: string, { code, status, message }: ServiceError, declared: number | undefined) {
@@ -20,16 +19,18 @@ export class UndeclaredCode extends Error {
 }
 
 export class DeclaredCodes {
-  /** @param codes null: any code is taken */
+  /** @param codes null: any code is accepted */
   constructor(private readonly codes: ErrorCodes | null) {}
 
-  /** What a page calls a refusal; a plugin from outside may have left its words out. */
   wordsOf(code: string): string {
     const known: ErrorCodes = this.codes ?? CODES;
     return (Object.hasOwn(known, code) ? known[code]?.[2] : undefined) ?? 'The request failed';
   }
 
-  /** The caller's failure, or the fault to log: the thrown value itself, or the error of an undeclared code. */
+  /**
+   * Returns the caller's failure, or the error to log: the thrown value, or one about an undeclared
+   * code.
+   */
   judge(thrown: unknown, plugin: string): { failure: Failure } | { fault: unknown } {
     const failure = failureOf(thrown);
     if (failure === null) return { fault: thrown };

@@ -1,6 +1,6 @@
 /**
- * The envelope (contract 00): `{"status":"success", …}` and `{"status":"error","error":{…}}`; the license endpoints go
- * without, errors included.
+ * The envelope (contract 00): `{"status":"success", …}` and `{"status":"error","error":{…}}`.
+ * License endpoints omit it, for errors too.
  */
 import { CODES, type ErrorCode } from '../../../kernel/errors.js';
 import { JsonText, SharedBytes } from '../../../ports/http.js';
@@ -9,24 +9,29 @@ import type { Failure } from './failure.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Data as JSON in the envelope. A `status` of the data's own would lie about the outcome and is overwritten. */
+/**
+ * Serializes data in the envelope. The data's own `status` is overwritten, because it would
+ * misreport the outcome.
+ */
 export function successJson(data: object): string | SharedBytes {
   if (Object.values(data).some((value) => value instanceof JsonText || isLongList(value))) return splicedJson(data);
   return JSON.stringify(Object.assign({ status: 'success' }, data, { status: 'success' }));
 }
 
-/** A list from here on becomes bytes element by element: one text of a megabyte would live in V8's old heap. */
+/**
+ * Longer lists are serialized element by element, because a string of a megabyte would be allocated
+ * in V8's old space.
+ */
 const LONG_LIST = 20;
 
 const isLongList = (value: unknown): value is readonly unknown[] => Array.isArray(value) && value.length >= LONG_LIST;
 
-/** The elements as JSON, with commas between them. */
 const elementsOf = (list: readonly unknown[]): Buffer[] =>
   list.map((one, i) => Buffer.from(`${i === 0 ? '' : ','}${JSON.stringify(one) ?? 'null'}`));
 
 /**
- * The same for data with long lists, or with members that are JSON already: those are put between the others, text as
- * text, and bytes, which other answers may share, as they are.
+ * Serializes data with long lists or members that are already JSON. Serialized members are inserted
+ * as they are; bytes may be shared with other responses.
  */
 function splicedJson(data: object): string | SharedBytes {
   const pieces: (string | Uint8Array)[] = ['{"status":"success"'];
@@ -44,7 +49,6 @@ function splicedJson(data: object): string | SharedBytes {
   return bytesOf(pieces);
 }
 
-/** Texts that follow each other become one part. */
 function bytesOf(pieces: readonly (string | Uint8Array)[]): SharedBytes {
   const parts: Uint8Array[] = [];
   let text = '';
@@ -59,8 +63,8 @@ function bytesOf(pieces: readonly (string | Uint8Array)[]): SharedBytes {
 }
 
 /**
- * The data with warnings about left-out fields, behind the handler's own. The data may be shared between answers, so
- * they are never written to. A signed answer stays as it was signed (contract 50).
+ * Appends warnings after the handler's own. The data may be shared, so it is copied. A signed
+ * response stays unchanged (contract 50).
  */
 export function withWarnings(data: object, told: readonly string[]): object {
   if (told.length === 0 || Array.isArray(data) || 'signature' in data) return data;
@@ -68,7 +72,6 @@ export function withWarnings(data: object, told: readonly string[]): object {
   return { ...data, warnings: [...own, ...told] };
 }
 
-/** The same for the text of a JSON object that is answered as it is. */
 export function appendWarnings(json: string | Uint8Array | SharedBytes | null, warnings: readonly string[]): string {
   const text =
     json instanceof SharedBytes ? Buffer.concat(json.parts).toString() : Buffer.from(json ?? '{}').toString();
@@ -80,7 +83,6 @@ for (const [code, [status]] of Object.entries(CODES)) CODE_OF[status] ??= code a
 CODE_OF[503] = 'not_ready';
 CODE_OF[409] = 'conflict';
 
-/** The JSON of a handler's own object with an error status: its data stay beside an `error` that names the status. */
 export function refusedJson(status: number, data: object, requestId: string): string {
   const code = CODE_OF[status] ?? (status < 500 ? 'invalid_request' : 'internal_error');
   const error = {
@@ -91,10 +93,7 @@ export function refusedJson(status: number, data: object, requestId: string): st
   return JSON.stringify({ ...data, status: 'error', error: { ...error, request_id: requestId } });
 }
 
-/**
- * The answer to a refusal.
- * @param bare without the envelope: `{status: code, message, fields?}` (contract 00, envelope)
- */
+/** @param bare without the envelope: `{status: code, message, fields?}` (contract 00, envelope) */
 export function failureResponse(failure: Failure, requestId: string, bare = false): HttpResponse & { body: string } {
   const { code, message } = failure;
   const { fields, extra, headers } = failure.more;
@@ -113,8 +112,8 @@ export function failureResponse(failure: Failure, requestId: string, bare = fals
 }
 
 /**
- * The code without the envelope: a bad body is `invalid_request`, 422, and unreadable JSON 400 (contract 00, envelope;
- * contract 50).
+ * Returns the code without the envelope: a bad body is `invalid_request`, 422, and unreadable JSON
+ * 400 (contract 00, envelope; contract 50).
  */
 export const bareCode = (code: string): string =>
   code === 'validation_failed' || code === 'invalid_json' ? 'invalid_request' : code;

@@ -1,13 +1,13 @@
 /**
- * A refusal on its way to the caller. It is a plain object and no Error: refusals are ordinary on hot paths (a wrong
- * token, a used-up bucket), and building a stack trace for each would cost more than the rest of the request.
+ * An error response. A plain object instead of an Error, because failures are common on hot paths
+ * and a stack trace would cost more than the rest of the request.
  */
 import { isBoom } from '@hapi/boom';
 import { redactText } from '../../../lib/text/hidden-texts.js';
 import { CODES, ServiceError, type ErrorCode } from '../../../kernel/errors.js';
 
 export class Failure {
-  /** @param status of the code: only the error of a plugin's own code knows it */
+  /** @param status of the code: only an error with a plugin's own code knows it */
   constructor(
     readonly code: string,
     readonly message: string,
@@ -48,16 +48,12 @@ const NO_WRITING = new Failure(
   { headers: { 'retry-after': '30' } },
 );
 
-/**
- * Whether an error has this name. Adapters and plugins may load several copies of a module, so errors are told apart by
- * name, not by class.
- */
+/** Several copies of a module may be loaded, so errors are identified by name instead of class. */
 const named = (thrown: unknown, name: string): thrown is Error => thrown instanceof Error && thrown.name === name;
 
-/** The boom statuses that hapi itself can produce, in our words. */
 const BOOM: Record<number, [ErrorCode, string]> = {
   400: ['invalid_request', 'The request is malformed.'],
-  // inert's answer for a path that leads out of its folder. Ours does not reveal that the path exists.
+  // inert's response for a path outside its folder; 404 does not reveal that the path exists.
   403: ['not_found', 'There is nothing under this path.'],
   404: ['not_found', 'There is nothing under this path.'],
   408: ['invalid_request', 'The request did not arrive in time.'],
@@ -67,7 +63,7 @@ const BOOM: Record<number, [ErrorCode, string]> = {
   503: ['overloaded', 'Too many requests at once.'],
 };
 
-/** The caller's failure for a thrown value; null for a fault of the service, which goes to the log. */
+/** Returns the caller's failure for a thrown value; null for an internal error, which is logged. */
 export function failureOf(thrown: unknown): Failure | null {
   if (thrown instanceof Failure) return thrown;
   if (thrown instanceof ServiceError) {
@@ -90,11 +86,10 @@ export function failureOf(thrown: unknown): Failure | null {
   return known ? new Failure(known[0], known[1]) : null;
 }
 
-/** The same as an error, for what a handler calls. */
 export const errorOf = ({ code, message, more, status }: Failure): ServiceError =>
   new ServiceError(code, message, { ...more, headers: { ...more.headers }, status });
 
-/** The failure with `Retry-After` on every 503 (contract 00, error codes). */
+/** Adds `Retry-After` to every 503 (contract 00, error codes). */
 export function withRetryAfter(failure: Failure): Failure {
   const { headers = {} } = failure.more;
   if (failure.status !== 503 || headers['retry-after']) return failure;
@@ -104,7 +99,9 @@ export function withRetryAfter(failure: Failure): Failure {
 const lowerCased = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
-/** The answer 500, with the text of the exception only when `debug` is on (contract 00, error codes). */
+/**
+ * The 500 response, with the exception's text only when `debug` is on (contract 00, error codes).
+ */
 export const internal = (thrown: unknown, debug: boolean): Failure =>
   new Failure(
     'internal_error',

@@ -1,7 +1,7 @@
 /**
- * A message for the next page, carried by a short-lived cookie. It is signed with the authenticator's key: otherwise a
- * neighbouring host that sets a cookie could choose the text. The signed input starts with `flash.`, which the input of
- * a session or visitor cookie never does: a signature is never a form token, nor the reverse.
+ * A message for the next page, in a short-lived cookie. It is signed, so that a neighboring host
+ * cannot choose the text. The signed input starts with `flash.`, so a signature is never a CSRF
+ * token, nor the reverse.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { Authenticator, Cookie, Flash } from '../../../ports/http.js';
@@ -16,7 +16,6 @@ export function flashCookie(authenticator: Authenticator, flash: Flash): Cookie 
   return { name: FLASH_COOKIE, value: `${body}.${authenticator.csrf(`flash.${body}`)}`, maxAgeSeconds: 60 };
 }
 
-/** The flash in a cookie's value; null when we did not write it. */
 export function readFlash(authenticator: Authenticator, value: string | undefined): Flash | null {
   if (!value) return null;
   const [body = '', mark = ''] = value.split('.', 2);

@@ -1,14 +1,14 @@
-/** Headers that every answer carries: the request id, and those that keep browsers from doing harm (contract 80). */
+/** Headers of every response: the request id and security headers (contract 80). */
 import type { Ids } from '../../../ports/ids.js';
 
 const REQUEST_ID = /^[\w.-]{8,64}$/;
 
-/** `X-Request-Id`: the caller's when it has the right form, else ours (contract 00, envelope). */
+/** `X-Request-Id`: the caller's if it is well-formed, else a new one (contract 00, envelope). */
 export function requestId(given: string | string[] | undefined, ids: Ids): string {
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : ids.uuid();
 }
 
-/** The content security policy: what the layouts need, no inline script or style, no other host (web/README.md). */
+/** Allows what the layouts need: no inline script or style, no other host (web/README.md). */
 export const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
   "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -16,8 +16,8 @@ export const CSP =
 const UNPRINTABLE = /[^\t\x20-\x7e\x80-\xff]/;
 
 /**
- * A copy with lower-case names.
- * @throws TypeError for a value that no header can hold: a line break would start another
+ * Returns a copy with lower-case names.
+ * @throws TypeError for an invalid value: a line break would start another header
  */
 export function checkedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   const checked: Record<string, string> = {};
@@ -32,7 +32,7 @@ export function checkedHeaders(headers: Readonly<Record<string, string>>): Recor
 
 type Headers = Record<string, string | string[]>;
 
-/** The fixed sets of headers: API answers are data that no browser shall render, pages are documents. */
+/** Builds the fixed headers: API responses must not be rendered, pages are documents. */
 export function standardHeaders(baseUrl: string): { api: Headers; page: Headers; asset: Headers } {
   const hsts: Headers = baseUrl.startsWith('https:') ? { 'strict-transport-security': 'max-age=31536000' } : {};
   return {
@@ -49,7 +49,7 @@ export function standardHeaders(baseUrl: string): { api: Headers; page: Headers;
       ...hsts,
     },
     asset: {
-      // An SVG opened by its own address is a document too, and its styles are inside it.
+      // An SVG opened directly is a document, with its styles inside.
       'content-security-policy': "default-src 'none'; style-src 'self'; sandbox",
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'same-origin',

@@ -1,6 +1,6 @@
 /**
- * One request as a handler sees it. Parts that few handlers use (headers, cookies, the abort signal) are made on first
- * use.
+ * One request as a handler sees it. Rarely used parts (headers, cookies, the abort signal) are
+ * created on first use.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getClientNetwork } from '../../../lib/addresses.js';
@@ -10,52 +10,43 @@ import { parseCookies } from './cookies.js';
 
 export const PUBLIC: Principal = { kind: 'public' };
 
-/** The used part of a request, which hapi has seen or not. */
 export interface Requested {
   raw: { req: IncomingMessage; res: ServerResponse };
   path: string;
   params: unknown;
   query: Record<string, unknown>;
-  /** Set only on a tool's call (tools.ts). */
   app?: unknown;
 }
 
-/** Facts about a request that was made for a tool. */
 export interface InnerCall {
-  /** The limit that has counted the surrounding request. */
   counted?: RateClass;
   tool?: string;
-  /** The surrounding request, whose caller the tool's is. */
+  /** The outer request, whose caller the tool acts for. */
   outer?: Pick<HttpRequest, 'signal' | 'waiting'>;
 }
 
-/** A body's part of a budget, until it is given back. */
 interface Room {
   readonly bytes?: number;
   close(): void;
 }
 
-/** Milliseconds. */
 const FRESH_MS = 50;
 
 const NO_WARNINGS: readonly string[] = [];
 
-/** Never shown to a handler: credentials are the adapter's and the access plugin's business. */
+/** Never shown to handlers: only the adapter and the access plugin read credentials. */
 const SECRET = new Set(['authorization', 'proxy-authorization', 'cookie', 'x-sentry-auth', 'x-csrf-token']);
 
 export class IncomingRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
-  /** Undefined for requests from outside. */
   readonly tool: string | undefined;
-  /** Undefined for requests from outside. */
   readonly countedAs: RateClass | undefined;
   params: Record<string, string>;
   query: Record<string, unknown>;
   chosenProject: string | undefined;
   limited: ReadonlyMap<string, number> | undefined;
   body: unknown = null;
-  /** About query parameters and fields of the body that were ignored. */
   warnings: readonly string[] = NO_WARNINGS;
   principal: Principal = PUBLIC;
   #reauthorize: (() => Promise<void>) | null = null;
@@ -73,7 +64,6 @@ export class IncomingRequest implements HttpRequest {
     private readonly request: Requested,
     private readonly addressOf: AddressOf,
     private readonly secure: boolean,
-    /** Of the service; undefined: its stop ends nothing. */
     private readonly ending?: AbortSignal,
   ) {
     const { counted, tool } = (request.app ?? {}) as InnerCall;
@@ -94,14 +84,13 @@ export class IncomingRequest implements HttpRequest {
     return this.#address;
   }
 
-  /** Sets the caller. @param again finds and checks the caller again */
   identified(principal: Principal, again: () => Promise<void>): void {
     this.principal = principal;
     this.#reauthorize = again;
     this.#identifiedAt = performance.now();
   }
 
-  /** Whether the credential was checked so long ago that it is checked again before the call is carried out. */
+  /** Whether the credential must be checked again before the call runs. */
   get isStale(): boolean {
     return performance.now() - this.#identifiedAt > FRESH_MS;
   }
@@ -110,21 +99,17 @@ export class IncomingRequest implements HttpRequest {
     await this.#reauthorize?.();
   }
 
-  /** The network that the caller is counted under. */
   get network(): string {
     this.#network ??= getClientNetwork(this.address);
     return this.#network;
   }
 
-  /** The address at the other end of the connection. */
   get peer(): string | undefined {
     return this.request.raw.req.socket?.remoteAddress;
   }
 
-  /** Headers with the credential, only for the judge of credentials. */
   get rawHeaders(): Readonly<Record<string, string | undefined>> {
     const { headers: given } = this.request.raw.req;
-    // `set-cookie` is the only header of a request that may be a list.
     if (given['set-cookie'] === undefined) return given as Record<string, string | undefined>;
     const headers: Record<string, string | undefined> = {};
     for (const [name, value] of Object.entries(given)) {
@@ -133,15 +118,12 @@ export class IncomingRequest implements HttpRequest {
     return headers;
   }
 
-  /** Keeps the body's room until the request is answered. */
   readonly keep = (room: Room): void => void (this.#room = room);
 
-  /** Bytes that the body holds, as it came and inflated. */
   get heldBytes(): number {
     return this.#room?.bytes ?? 0;
   }
 
-  /** Gives the body's room back: the request is answered. */
   finish(): void {
     this.#room?.close();
   }

@@ -1,4 +1,3 @@
-/** 303 with cookies and flash, for pages and for the few routes that answer a browser. */
 import type { Authenticator, Redirect } from '../../../ports/http.js';
 import type { HttpResponse } from './http-response.js';
 import { setCookie } from './cookies.js';
@@ -22,17 +21,16 @@ export function redirectResponse(
   };
 }
 
-/** An address as a header can hold it: other than ASCII is percent-encoded, and encoded parts stay. */
 const locationOf = (location: string): string =>
   location.replace(/[^\x21-\x7e]/gu, (character) => encodeURIComponent(character));
 
-/** `/login?next=…`, which leads back to a path of ours, never to another host. */
+/** Returns `/login?next=…`, which leads back to a path of this service, never to another host. */
 export function loginLocation(path: string, search: string): string {
   const next = path.startsWith('/') && !/^\/[/\\]/.test(path) ? path + search : '/';
   return next === '/' ? '/login' : `/login?next=${encodeURIComponent(next)}`;
 }
 
-/** The query of an address, with its question mark, cut to the length that a login leads back to. */
+/** Returns the query of a URL with its question mark, cut to the length that a login preserves. */
 export function searchOf(url = ''): string {
   const at = url.indexOf('?');
   return at === -1 ? '' : url.slice(at, at + 1_000);

@@ -1,20 +1,16 @@
 /**
- * Bytes in GridFS. Written by the driver's own stream; read piece by piece, each by a question of its own: the driver's
- * stream fetches up to 16 MiB ahead for every reader, and its cursor ends while a slow reader waits.
+ * Bytes in GridFS, written with the driver's stream and read chunk by chunk. The driver's read
+ * stream prefetches up to 16 MiB per reader, and its cursor times out for slow readers.
  */
 import { GridFSBucket, type GridFSBucketWriteStream, type ObjectId } from 'mongodb';
 import { BUCKET, type GridFsDatabase, type Kept } from './database.js';
 
-/** What a download sends at once, so that each piece is one question. */
 export const CHUNK_BYTES = 256 * 1024;
-/** Sent to the server at once: four pieces under way together. */
 const WRITE_BYTES = 4 * CHUNK_BYTES;
-/** Pieces that one operation removes. */
 const REMOVE = 256;
 
 const newRoom = (): Uint8Array => Buffer.allocUnsafeSlow(CHUNK_BYTES);
 
-/** A file has lost a piece, or is being removed. */
 export class PieceMissing extends Error {
   override name = 'PieceMissing';
 }
@@ -23,14 +19,14 @@ export class Blobs {
   constructor(private readonly database: GridFsDatabase) {}
 
   /**
-   * A new file; what is written when it throws is the caller's to remove.
-   * @param name for people who look with other tools
-   * @throws what `bytes` throws, and as `GridFsDatabase.write`
+   * Writes a new file. After an error the caller must remove it.
+   * @param name shown by other tools
+   * @throws the error of `bytes`, and as `GridFsDatabase.write`
    */
   async write(id: ObjectId, name: string, bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<number> {
     const bucket = new GridFSBucket(this.database.db, { bucketName: BUCKET });
     const stream = bucket.openUploadStreamWithId(id, name, { chunkSizeBytes: CHUNK_BYTES });
-    // Whoever writes is told by the call that failed.
+    // The failed call already throws this error.
     stream.on('error', () => undefined);
     let size = 0;
     try {
@@ -47,9 +43,10 @@ export class Blobs {
   }
 
   /**
-   * The bytes from `start` up to, and without, `end`, in pieces of 256 KiB; the last is what is left.
-   * @param room makes a buffer for the next piece
-   * @throws Error for a file of which a piece is missing
+   * Reads the bytes from `start` to `end` (exclusive) in chunks of 256 KiB.
+   *
+   * @param room allocates the buffer of the next chunk
+   * @throws Error when a chunk is missing
    */
   async *read(
     { file, chunk: length = CHUNK_BYTES }: Pick<Kept, 'file' | 'chunk'>,
@@ -76,12 +73,14 @@ export class Blobs {
     }
   }
 
-  /** How many pieces are there. */
   pieces(file: ObjectId): Promise<number> {
     return this.database.run(() => this.database.chunks.countDocuments({ files_id: file }));
   }
 
-  /** In steps, each within its deadline; the name goes first, so that other tools see no half of a file. */
+  /**
+   * Removes in steps, each within its deadline. The file entry goes first, so that other tools see
+   * no partial file.
+   */
   async remove(file: ObjectId): Promise<void> {
     await this.database.write(() => this.database.files.deleteOne({ _id: file }));
     for (;;) {
@@ -107,7 +106,6 @@ export class Blobs {
   }
 }
 
-/** In pieces of 1 MiB, whatever the network's pieces are. */
 async function* gathered(bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let pieces: Uint8Array[] = [];
   let held = 0;
@@ -122,7 +120,6 @@ async function* gathered(bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>
   if (held > 0) yield Buffer.concat(pieces);
 }
 
-/** Resolves when the server has every whole piece of it. */
 const sent = (stream: GridFSBucketWriteStream, bytes: Uint8Array): Promise<void> =>
   new Promise((resolve, reject) => {
     stream.write(bytes, (error) => (error ? reject(error) : resolve()));

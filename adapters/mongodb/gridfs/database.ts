@@ -1,6 +1,7 @@
 /**
- * The collections of a release store in MongoDB: GridFS's own two, the folders that say what is served, and the marks
- * of what is on its way or has been replaced. Bulk of packages has a client of its own, whose pool it may fill.
+ * MongoDB collections of the release store: the two of GridFS, folders with what is served, and
+ * marks of incoming and replaced files. Package data has a separate client, whose pool it may
+ * exhaust.
  */
 import { ObjectId, type Collection, type MongoClientOptions } from 'mongodb';
 import { DiskFull, DiskUnwritable } from '../../../ports/release-store.js';
@@ -10,41 +11,42 @@ import { MongoConnection } from '../connection.js';
 import { DUPLICATE_KEY, translated } from '../errors.js';
 import { databaseOf } from '../store.js';
 
-/** GridFS names its collections by it; no collection of documents has a point in its name. */
+/** Prefix of the GridFS collections; document collections have no dot in their names. */
 export const BUCKET = 'releases';
 
-/** One file of a folder: a short text in the document itself, everything else in GridFS. */
+/** One file of a folder: short texts are inline, everything else is in GridFS. */
 export interface Kept {
-  /** Differs for every file that was ever put. */
   tag: string;
-  /** Bytes. */
   size: number;
   at: Date;
   text?: string;
   file?: ObjectId;
-  /** Bytes of each piece of `file` but the last. */
+  /** Chunk size of `file` in bytes. */
   chunk?: number;
-  /** Hex, of a package. */
+  /** Hex, for packages. */
   sha256?: string;
 }
 
 export const SLOTS = ['package', 'manifest', 'signature', 'latest', 'htaccess', 'htpasswd'] as const;
 export type Slot = (typeof SLOTS)[number];
 
-/** By its path: `<product>`, `<product>/<channel>`, or the place of a package. One write replaces all of its files. */
+/**
+ * Keyed by path: `<product>`, `<product>/<channel>`, or the place of a package. One write replaces
+ * all its files.
+ */
 export interface FolderDoc extends Partial<Record<Slot, Kept>> {
   _id: string;
   kind: 'product' | 'channel' | 'place';
 }
 
 /**
- * What is in GridFS and no folder names it: written before the first byte is, so that a crash leaves nothing that
- * nobody knows. `incoming` arrives, `staged` is whole, `retired` was replaced, or is refused.
+ * A GridFS file that no folder references. Written before the first byte, so that a crash leaves no
+ * untracked data. `incoming` is being uploaded, `staged` is complete, `retired` was replaced or
+ * rejected.
  */
 export interface MarkDoc {
   _id: ObjectId;
   state: 'incoming' | 'staged' | 'retired';
-  /** By the server's clock. */
   at: Date;
   size?: number;
   sha256?: string;
@@ -57,18 +59,16 @@ export interface PieceDoc {
   data: { buffer: Uint8Array; position: number };
 }
 
-/** Connections for packages: documents have their own, so that downloads never make them wait. */
+/** Connections for packages; documents use a separate pool, so that downloads never block them. */
 const POOL = 20;
 const FORBIDDEN = 13;
-/** What a piece of a file refers to by, for the question whether anything does. */
 export const FILE_FIELDS = SLOTS.map((slot) => `${slot}.file`);
 
 export interface GridFsOptions {
-  /** `mongodb://…` or `mongodb+srv://…`; the database is its path, `aos` without one. */
+  /** `mongodb://…` or `mongodb+srv://…`; the database is its path, by default `aos`. */
   url: string;
-  /** Hears of the connection. */
   tell?: (state: ConnectionState, cause?: unknown) => void;
-  /** Hears of each write that the server did not take, and of what could not be tidied. */
+  /** Called for each failed write and failed cleanup. */
   failed?: (error: unknown) => void;
 }
 
@@ -88,7 +88,7 @@ export class GridFsDatabase {
     this.#name = databaseOf(url);
   }
 
-  /** Of the client that serves now: ask anew for each operation. */
+  /** Belongs to the current client: do not cache the result. */
   get db(): ReturnType<MongoConnection['db']> {
     return this.#connection.db(this.#name);
   }
@@ -109,14 +109,17 @@ export class GridFsDatabase {
     return this.db.collection<PieceDoc>(`${BUCKET}.chunks`);
   }
 
-  /** One operation with its deadline. @throws StoreUnavailable; else the driver's error */
+  /**
+   * Runs one operation with a deadline.
+   * @throws StoreUnavailable; otherwise the driver's error
+   */
   run<V>(work: () => Promise<V>): Promise<V> {
     return this.#connection.run(work);
   }
 
   /**
-   * One operation that writes.
-   * @throws DiskFull, DiskUnwritable, StoreUnavailable, StoreConflict; else the driver's error
+   * Runs one write.
+   * @throws DiskFull, DiskUnwritable, StoreUnavailable, StoreConflict; otherwise the driver's error
    */
   async write<V>(work: () => Promise<V>): Promise<V> {
     try {
@@ -127,7 +130,10 @@ export class GridFsDatabase {
     }
   }
 
-  /** An upsert, whose first write may meet that of another process. @throws as `write` */
+  /**
+   * Retries an upsert that conflicts with another process.
+   * @throws as `write`
+   */
   upsert<V>(work: () => Promise<V>): Promise<V> {
     return this.write(() =>
       work().catch((error: unknown) => {
@@ -137,13 +143,15 @@ export class GridFsDatabase {
     );
   }
 
-  /** The server's clock: marks of several processes are compared by one. Milliseconds. */
+  /**
+   * Returns the server's time in milliseconds, so that marks of several processes are comparable.
+   */
   async now(): Promise<number> {
     const { localTime } = await this.run(() => this.db.command({ hello: 1 }));
     return localTime instanceof Date ? localTime.getTime() : Date.now();
   }
 
-  /** Of the server's disk; null: it does not say. */
+  /** Free bytes on the server's disk; null when it does not report them. */
   async freeBytes(): Promise<number | null> {
     const { fsTotalSize, fsUsedSize } = await this.run(() => this.db.command({ dbStats: 1 }));
     const free = Number(fsTotalSize) - Number(fsUsedSize);
@@ -154,7 +162,7 @@ export class GridFsDatabase {
     return this.#connection.close();
   }
 
-  /** GridFS makes its own two indexes with the first file. */
+  /** GridFS creates its own indexes with the first file. */
   #indexed(): Promise<void> {
     this.#ensured ??= this.#index().catch((error: unknown) => {
       this.#ensured = null;
@@ -179,7 +187,7 @@ function writeFault(error: unknown): unknown {
   return told instanceof StoreFull ? new DiskFull('the disk of MongoDB is full', { cause: error }) : told;
 }
 
-/** @throws TypeError for what is no id of a staged package */
+/** @throws TypeError for an invalid id of a staged package */
 export function idOf(text: string): ObjectId {
   if (!/^[0-9a-f]{24}$/.test(text)) throw new TypeError('this is not the id of a staged package');
   return new ObjectId(text);
@@ -187,7 +195,10 @@ export function idOf(text: string): ObjectId {
 
 const PAGE = 500;
 
-/** Documents in pages by `_id`, so that no cursor waits for a slow reader. @param find answers those behind an id */
+/**
+ * Iterates over documents in pages by `_id`, so that no cursor waits for a slow reader.
+ * @param find returns the documents after an id
+ */
 export async function* paged<D extends { _id: unknown }>(
   find: (after: D['_id'] | null, limit: number) => Promise<D[]>,
 ): AsyncGenerator<D[]> {

@@ -1,14 +1,16 @@
-/** The folders of the store, each one document: what one write puts there, readers see at once or not at all. */
+/**
+ * Folders of the release store, one document each, so that one write becomes visible atomically.
+ */
 import type { ObjectId } from 'mongodb';
 import type { ReleasePlace } from '../../../ports/release-store.js';
 import { paged, SLOTS, type FolderDoc, type GridFsDatabase, type Kept, type Slot } from './database.js';
 
-/** Begins with a letter or digit: no `.`, `..`, `.htaccess`; no longer than what file systems take. */
+/** Excludes `.`, `..` and `.htaccess`, and limits the length to that of file systems. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,254}$/;
 
 export const isName = (name: string): boolean => NAME.test(name);
 
-/** @throws TypeError for what is no name: the caller has checked it before */
+/** @throws TypeError for an invalid name, which the caller must have checked */
 export function pathOf(...names: readonly string[]): string {
   if (!names.every(isName))
     throw new TypeError('a name of the release store has letters, digits, `.`, `_` and `-` alone');
@@ -18,27 +20,28 @@ export function pathOf(...names: readonly string[]): string {
 export const placePath = ({ product, channel, version, platform }: ReleasePlace): string =>
   pathOf(product, channel, version, platform);
 
-/** What is asked of a file before it is read: a text itself may have a megabyte. */
+/** Fields read before the content, because a text may have a megabyte. */
 const FACTS = ['tag', 'size', 'at', 'file', 'chunk'] as const;
 
 export class Folders {
   constructor(private readonly database: GridFsDatabase) {}
 
-  /** What is known of a file, without its text; null: it is not there. */
   async look(path: string, slot: Slot): Promise<Kept | null> {
     const projection = Object.fromEntries(FACTS.map((fact) => [`${slot}.${fact}`, 1]));
     const folder = await this.database.run(() => this.database.folders.findOne({ _id: path }, { projection }));
     return folder?.[slot] ?? null;
   }
 
-  /** One file as it lies there now, with its text. @param tag given: null when it is another by now */
+  /**
+   * Returns the current file with its text.
+   * @param tag when given, null is returned if the file was replaced
+   */
   async get(path: string, slot: Slot, tag?: string): Promise<Kept | null> {
     const filter = { _id: path, ...(tag === undefined ? {} : { [`${slot}.tag`]: tag }) };
     const folder = await this.database.run(() => this.database.folders.findOne(filter, { projection: { [slot]: 1 } }));
     return folder?.[slot] ?? null;
   }
 
-  /** Whether the file is still this one. */
   async holds(path: string, slot: Slot, tag: string): Promise<boolean> {
     const filter = { _id: path, [`${slot}.tag`]: tag };
     const projection = { _id: 1 };
@@ -49,15 +52,15 @@ export class Folders {
     return this.database.run(() => this.database.folders.findOne({ _id: path }));
   }
 
-  /** Makes a product's folder. */
   async product(name: string): Promise<void> {
     const kind = { $set: { kind: 'product' } } as const;
     await this.database.upsert(() => this.database.folders.updateOne({ _id: pathOf(name) }, kind, { upsert: true }));
   }
 
   /**
-   * Puts files into a folder, and makes it. Answers what was there before.
-   * @param files null: it goes; absent: it stays
+   * Sets files of a folder and creates it if needed.
+   * @param files null removes a file; absent leaves it
+   * @returns the previous folder
    */
   set(path: string, kind: FolderDoc['kind'], files: Partial<Record<Slot, Kept | null>>): Promise<FolderDoc | null> {
     const put = Object.entries(files).filter(([, kept]) => kept !== null);
@@ -71,12 +74,11 @@ export class Folders {
     );
   }
 
-  /** Answers what was there. */
+  /** @returns the removed folder */
   remove(path: string): Promise<FolderDoc | null> {
     return this.database.write(() => this.database.folders.findOneAndDelete({ _id: path }));
   }
 
-  /** Those of a kind, by path, without their texts. */
   async *all(kind: FolderDoc['kind']): AsyncGenerator<FolderDoc> {
     const projection = Object.fromEntries([
       ['kind', 1],
@@ -91,7 +93,6 @@ export class Folders {
   }
 }
 
-/** Its files that are in GridFS, of those that another write has taken the place of. */
 export function replacedIn(before: FolderDoc | null, files: Partial<Record<Slot, Kept | null>>): ObjectId[] {
   return (Object.keys(files) as Slot[]).flatMap((slot) => {
     const file = before?.[slot]?.file;

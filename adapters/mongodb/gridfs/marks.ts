@@ -1,9 +1,7 @@
-/** The marks of what is in GridFS and no folder names (database.ts, MarkDoc). */
 import { ObjectId } from 'mongodb';
 import { FILE_FIELDS, paged, type GridFsDatabase, type Kept, type MarkDoc } from './database.js';
 import type { Blobs } from './blobs.js';
 
-/** An upload that goes on says so this often. */
 const RENEW_MS = 60_000;
 
 export class FileMarks {
@@ -12,7 +10,6 @@ export class FileMarks {
     private readonly blobs: Blobs,
   ) {}
 
-  /** Before the first byte. Answers the file's id. */
   async begin(): Promise<ObjectId> {
     const id = new ObjectId();
     await this.#mark(id, 'incoming');
@@ -20,8 +17,8 @@ export class FileMarks {
   }
 
   /**
-   * The bytes as they come; while they do, the mark stays young.
-   * @throws Error when the upload was given up by another
+   * Passes the bytes through and renews the mark.
+   * @throws Error when another process has given up the upload
    */
   async *renewing(id: ObjectId, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     let renewedAt = performance.now();
@@ -37,7 +34,10 @@ export class FileMarks {
     }
   }
 
-  /** It is whole. @throws Error when the upload was given up by another */
+  /**
+   * Marks the upload as complete.
+   * @throws Error when another process has given up the upload
+   */
   async staged(id: ObjectId, { size, sha256 }: { size: number; sha256: string }): Promise<void> {
     const whole = { $set: { state: 'staged', size, sha256 }, $currentDate: { at: true } } as const;
     const { matchedCount } = await this.database.write(() =>
@@ -54,37 +54,34 @@ export class FileMarks {
     return { size: mark.size, sha256: mark.sha256 };
   }
 
-  /** What arrives or is staged, with its age in milliseconds. */
   async *waiting(): AsyncGenerator<{ id: ObjectId; ageMs: number }> {
     const now = await this.database.now();
     for (const state of ['incoming', 'staged'] as const)
       for await (const marks of this.#all(state)) for (const { _id: id, at } of marks) yield { id, ageMs: now - +at };
   }
 
-  /** What was retired longer ago than this. @param ms milliseconds */
   async *retiredFor(ms: number): AsyncGenerator<ObjectId> {
     const now = await this.database.now();
     for await (const marks of this.#all('retired')) for (const { _id: id, at } of marks) if (now - +at >= ms) yield id;
   }
 
-  /** A folder names it now. */
   async settle(id: ObjectId): Promise<void> {
     await this.database.write(() => this.database.marks.deleteOne({ _id: id }));
   }
 
-  /** No folder names it any more: who reads it may go on for a while. */
+  /** Marks files that no folder references any more; running downloads may continue for a while. */
   async retire(files: readonly (ObjectId | undefined)[]): Promise<void> {
     for (const file of files) if (file !== undefined) await this.#mark(file, 'retired');
   }
 
-  /** Shall be read no longer, not even by who has begun: the next sweep removes what no folder names then. */
+  /** Marks files for removal by the next sweep, even if they are being downloaded. */
   async condemn(files: readonly ObjectId[]): Promise<void> {
     const set = { $set: { state: 'retired', at: new Date(0) } } as const;
     for (const file of files)
       await this.database.upsert(() => this.database.marks.updateOne({ _id: file }, set, { upsert: true }));
   }
 
-  /** Removes what is staged or arrives, at once. Not what a put has placed and could not settle. */
+  /** Removes an incoming or staged file immediately, unless a folder already references it. */
   async discard(id: ObjectId): Promise<void> {
     const waiting = { _id: id, state: { $in: ['incoming', 'staged'] as const } } as never;
     const { matchedCount } = await this.database.write(() =>
@@ -93,7 +90,10 @@ export class FileMarks {
     if (matchedCount > 0) await this.purge(id);
   }
 
-  /** Removes a retired file, unless a folder names it. True: it is gone. */
+  /**
+   * Removes a retired file unless a folder references it.
+   * @returns whether it was removed
+   */
   async purge(id: ObjectId): Promise<boolean> {
     const named = (await this.named([id])).size > 0;
     if (!named) await this.blobs.remove(id);
@@ -101,7 +101,6 @@ export class FileMarks {
     return !named;
   }
 
-  /** Those of the files that folders name, as hex. */
   async named(ids: readonly ObjectId[]): Promise<ReadonlySet<string>> {
     const found = new Set<string>();
     for (const field of FILE_FIELDS) {
@@ -114,7 +113,6 @@ export class FileMarks {
     return found;
   }
 
-  /** Those of the files that have a mark, as hex. */
   async marked(ids: readonly ObjectId[]): Promise<ReadonlySet<string>> {
     const marks = await this.database.run(() =>
       this.database.marks.find({ _id: { $in: [...ids] } }, { projection: { _id: 1 } }).toArray(),

@@ -1,6 +1,7 @@
 /**
- * Packages in GridFS (release-store.ts). The order of every change: a mark → the bytes → the folder, which is the
- * moment at which readers see it → the mark goes, and what was replaced is marked. What a crash leaves is marked.
+ * Packages in GridFS. The order of every change: mark, bytes, folder (the moment readers see it),
+ * then the mark is removed and replaced files are marked. Everything that a crash leaves behind is
+ * marked.
  */
 import {
   DiskFull,
@@ -20,7 +21,6 @@ import type { FileMarks } from './marks.js';
 import type { Sweep } from './sweep.js';
 import type { FolderTexts } from './texts.js';
 
-/** How much may come before the free space is asked for again. */
 const ASK_BYTES = 32 * 1024 * 1024;
 const FILE = 'package.tar.gz';
 
@@ -31,16 +31,15 @@ export interface PackageParts {
   marks: FileMarks;
   texts: FolderTexts;
   sweep: Sweep;
-  /** Hashes and inspects off the event loop. */
   reader: PackageReader;
-  /** Hears of what could not be tidied; the reconciler does it later. */
+  /** Called for failed cleanups, which the reconciler repeats. */
   failed: (error: unknown) => void;
 }
 
 export class GridFsPackages implements PackageStore {
   constructor(private readonly parts: PackageParts) {}
 
-  /** Hashed from what the server has, which is what will be offered. */
+  /** Hashes what the server stored, which is what will be served. */
   async stage(bytes: AsyncIterable<Uint8Array>, limits: { bytes: number; keepFree: number }): Promise<StagedPackage> {
     const { blobs, marks, reader, failed } = this.parts;
     const id = await marks.begin();
@@ -96,13 +95,13 @@ export class GridFsPackages implements PackageStore {
     const { folders, marks, failed } = this.parts;
     const path = placePath(place);
     const files = replacedIn(await folders.folder(path), { package: null, manifest: null, signature: null });
-    // Marked before the folder goes, so that a crash leaves nothing of what nobody shall read any more.
+    // Marked before the folder is removed, so that a crash leaves no readable withdrawn data.
     await marks.condemn(files);
     const before = await folders.remove(path);
     try {
       for (const file of files) await marks.purge(file);
     } catch (error) {
-      // It is served nowhere; the next sweep removes the bytes.
+      // It is no longer served; the next sweep removes the bytes.
       failed(error);
     }
     return before?.package !== undefined;
@@ -128,7 +127,10 @@ export class GridFsPackages implements PackageStore {
     return this.parts.sweep.run(signal);
   }
 
-  /** In one write: who asks finds package and texts of before, or those of now. @param held null: it stays */
+  /**
+   * One write: readers see either the old package and texts or the new ones.
+   * @param held null leaves the package unchanged
+   */
   async #place(place: ReleasePlace, held: Kept | null, { manifest, signature }: ManifestTexts): Promise<void> {
     const { folders, marks, texts } = this.parts;
     const described = await texts.keep(manifest);

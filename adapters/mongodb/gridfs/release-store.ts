@@ -1,7 +1,7 @@
 /**
- * The release store in MongoDB (`releases.url=mongodb:`; contract 95, several processes): packages in GridFS, and what
- * is served of them in one document for each folder, so that package, signature and manifest change in one write. Every
- * process reads the documents themselves: nothing is kept in memory that another could change.
+ * Release store in MongoDB (`releases.url=mongodb:`; contract 95, several processes). Packages are
+ * in GridFS; each folder's served files are in one document, so that package, signature and
+ * manifest change atomically. Nothing is cached, because other processes may change it.
  */
 import { FileReplaced, type PackageReader, type ReleaseStore, type StoredFile } from '../../../ports/release-store.js';
 import { Blobs, PieceMissing } from './blobs.js';
@@ -22,7 +22,7 @@ const DEEPEST = 5;
 const PIECE = 256 * 1024;
 
 export class GridFsReleaseStore implements ReleaseStore {
-  /** No web server finds it: this service serves it. */
+  /** Served by this service, not by a web server. */
   readonly folder = null;
   readonly packages: GridFsPackages;
   readonly channels: GridFsChannelTexts;
@@ -33,9 +33,10 @@ export class GridFsReleaseStore implements ReleaseStore {
   readonly #marks: FileMarks;
 
   /**
-   * Connects with the first question.
+   * Connects lazily on first use.
+   *
    * @param reader reads packages off the event loop
-   * @param keepMs milliseconds for which a replaced package stays readable for who has begun
+   * @param keepMs how long a replaced package remains readable for in-progress downloads
    * @throws MongoParseError on a malformed URL
    */
   constructor(options: GridFsOptions, reader: PackageReader, keepMs?: number) {
@@ -93,7 +94,7 @@ export class GridFsReleaseStore implements ReleaseStore {
       try {
         yield* this.#blobs.read(kept, part, room);
       } catch (error) {
-        // Withdrawn in the middle: then a missing piece is no damage.
+        // A missing chunk of a withdrawn file is not damage.
         if (error instanceof PieceMissing && !(await this.#folders.holds(path, slot, kept.tag))) replaced();
         throw error;
       }

@@ -1,6 +1,6 @@
 /**
- * The reconciler of GridFS (docs/consistency.md, releases): removes what was replaced long enough ago, marks what
- * nothing names, and finds packages of which a piece is missing.
+ * The reconciler of GridFS (docs/consistency.md, releases). Removes expired replaced files, marks
+ * orphans, and finds packages with missing chunks.
  */
 import { ObjectId } from 'mongodb';
 import { HOUR_MS } from '../../../lib/time.js';
@@ -10,7 +10,10 @@ import { paged, type GridFsDatabase, type Kept } from './database.js';
 import type { Folders } from './folders.js';
 import type { FileMarks } from './marks.js';
 
-/** How long a replaced file can still be read by who has begun: a large package over a slow line. */
+/**
+ * How long a replaced file remains readable for in-progress downloads: a large package over a slow
+ * connection.
+ */
 const KEEP_MS = 6 * HOUR_MS;
 const BATCH = 200;
 
@@ -33,14 +36,15 @@ export class Sweep {
   }
 
   /**
-   * Files and pieces that neither a mark nor a folder names: of a write that came after its upload was given up, or of
-   * a crash between a folder and the mark of what it replaced. They are removed as everything that is retired.
+   * Retires files and chunks that neither a mark nor a folder references. They come from writes
+   * after an upload was given up, or from a crash between writing a folder and marking what it
+   * replaced.
    */
   async #markOrphans(signal?: AbortSignal): Promise<void> {
     for await (const ids of this.#stored()) {
       if (signal?.aborted === true) return;
       const { marks } = this.parts;
-      // Marks first: an upload's mark goes once a folder names it.
+      // Read marks first: an upload's mark is removed once a folder references it.
       const marked = await marks.marked(ids);
       const unmarked = ids.filter((id) => !marked.has(id.toHexString()));
       const named = unmarked.length === 0 ? new Set<string>() : await marks.named(unmarked);
@@ -48,7 +52,7 @@ export class Sweep {
     }
   }
 
-  /** Ids of what is in GridFS, by its files and by its pieces: each may be without the other. */
+  /** Iterates over ids of stored files and chunks: each may exist without the other. */
   async *#stored(): AsyncGenerator<ObjectId[]> {
     const { database } = this.parts;
     for await (const files of paged<{ _id: ObjectId }>((after, limit) => {
@@ -56,7 +60,6 @@ export class Sweep {
       return database.run(() => database.files.find(after === null ? {} : { _id: { $gt: after } }, options).toArray());
     }))
       yield files.map(({ _id }) => _id);
-    // From one file's pieces to the next file's by a seek in GridFS's own index.
     let after = new ObjectId('0'.repeat(24));
     for (let ids: ObjectId[] = []; ;) {
       const options = { projection: { _id: 0, files_id: 1 }, sort: { files_id: 1, n: 1 }, limit: 1 } as const;

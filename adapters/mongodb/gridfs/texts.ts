@@ -1,4 +1,3 @@
-/** Texts of the store: short ones lie in the folder's document, a manifest of 200,000 files in GridFS. */
 import { ObjectId } from 'mongodb';
 import { splitText } from '../../../lib/text/pieces.js';
 import type { AccessFile, AccessFileStore, ChannelTexts } from '../../../ports/release-store.js';
@@ -7,7 +6,7 @@ import type { Kept, Slot } from './database.js';
 import { pathOf, replacedIn, type Folders } from './folders.js';
 import type { FileMarks } from './marks.js';
 
-/** Three texts of a place together are far from the 16 MB that a document may have. */
+/** Three inline texts stay far below MongoDB's document limit of 16 MB. */
 const INLINE_UNITS = 512 * 1024;
 const PIECE_UNITS = 256 * 1024;
 
@@ -29,7 +28,6 @@ export class FolderTexts {
     return { kept, settle: () => this.marks.settle(file) };
   }
 
-  /** Null: it is not there. */
   async read(kept: Kept | null | undefined): Promise<string | null> {
     if (kept === null || kept === undefined) return null;
     if (kept.file === undefined) return kept.text ?? '';
@@ -43,7 +41,6 @@ function* utf8(text: string): Generator<Uint8Array> {
   for (const piece of splitText(text, PIECE_UNITS)) yield Buffer.from(piece);
 }
 
-/** What both kinds of texts are made of. */
 export interface TextParts {
   folders: Folders;
   texts: FolderTexts;

@@ -1,9 +1,9 @@
 /**
- * A key that signs, and the keys before it. The ring lies in one document of the store beside the fingerprint (contract
- * 00, configuration), so that a rotation is one write: from then on every process signs with the new key, and `/pubkey`
- * names it. The new private key lies there too, sealed with the data key, because the processes that run were started
- * with the old one, on other machines perhaps. A key that this service keeps in its data directory is written there
- * after that; what a crash leaves undone is done at the next question (docs/consistency.md, keys).
+ * A signing key and its predecessors, stored in one document next to the fingerprint (contract 00,
+ * configuration). A rotation is one write: from then on every process signs with the new key and
+ * `/pubkey` names it. The new private key is stored there too, sealed with the data key, because
+ * running processes were started with the old one. A key in the data directory is written after
+ * that; the next read completes an interrupted rotation (docs/consistency.md, keys).
  */
 import { ServiceError } from '../../../kernel/errors.js';
 import type { Cipher } from '../../../ports/cipher.js';
@@ -16,14 +16,13 @@ import { KeyError } from './keys.js';
 import type { SigningKey } from './signing-key.js';
 
 export interface RingDoc extends Doc {
-  /** See keys.ts. */
   fingerprint: string;
   created_at: string;
-  /** The key in use. Missing: the store has never been asked for one. */
+  /** The active key. Missing until the ring is used for the first time. */
   key?: PublicKey;
   /** Newest first. */
   predecessors?: PredecessorKey[];
-  /** The private key in use, sealed, for processes that were started with an earlier one. */
+  /** The sealed active private key, for processes that were started with an earlier one. */
   handover?: string | null;
   rotated_at?: string;
 }
@@ -36,22 +35,22 @@ export interface RotatedKey {
 export interface RingOptions {
   /** Id of the document, and the setting that names the key. */
   setting: string;
-  /** The key that this process was started with; null: nothing is signed. */
+  /** The key that this process was started with; null when nothing is signed. */
   own: SigningKey | null;
   read: (text: string) => SigningKey;
   fingerprint: (key: SigningKey) => string;
-  /** Keeps the private key in the data directory; null: the configuration gives the key. */
+  /** Writes the private key to the data directory; null when the configuration provides the key. */
   save: ((text: string) => Promise<void>) | null;
   rows: () => Collection<RingDoc>;
   cipher: Cipher;
   clock: Clock;
   log: Logger;
-  /** How old what `sign` knows of the store may be. */
+  /** Maximum age of the ring that `sign` uses. */
   freshMs: number;
 }
 
 const WATCH_MS = 15_000;
-/** How long the sealed key stays after a rotation, once a process was started with the new one. */
+/** How long the sealed key is retained after a rotation, once a process starts with the new key. */
 const HANDOVER_MS = 3_600_000;
 
 export class KeyRing implements Signer {
@@ -106,8 +105,9 @@ export class KeyRing implements Signer {
   }
 
   /**
-   * Before the service starts: compares the process's key with the store's, and notes it at the first use.
-   * @throws KeyError when it was replaced by another one
+   * Compares the process's key with the stored one before the service starts, and stores it on
+   * first use.
+   * @throws KeyError when another key replaced it
    */
   async checkOwnKey(): Promise<void> {
     const { own, rows, setting, save, clock, log, fingerprint } = this.options;
@@ -139,8 +139,9 @@ export class KeyRing implements Signer {
   }
 
   /**
-   * Takes another key into use; the earlier one signs it.
-   * @throws ServiceError conflict: nothing is signed, the key is or was in use, another rotation came first
+   * Activates another key, which the current one signs.
+   * @throws ServiceError conflict: signing is disabled, the key is or was in use, or another
+   *   rotation came first
    */
   async rotate(next: SigningKey): Promise<RotatedKey> {
     const { rows, setting, cipher, clock, fingerprint } = this.options;
@@ -160,7 +161,6 @@ export class KeyRing implements Signer {
       fingerprint: fingerprint(next),
       rotated_at: clock.iso(),
     };
-    // The fingerprint of a store that was never asked for a key is written here too.
     const filter = doc === null ? { id: setting } : { id: setting, 'key.key_id': doc.key?.key_id ?? null };
     const setOnInsert = { created_at: clock.iso() };
     const changed = await rows().change(filter, { set, setOnInsert }, doc === null ? { upsert: true } : {});
@@ -173,9 +173,8 @@ export class KeyRing implements Signer {
     return `keys.${this.options.setting}`;
   }
 
-  /** The ring as the store has it now; takes the key in use over. */
   #ask(): Promise<RingDoc | null> {
-    // One at a time: an answer of before a rotation must not come after one of after it.
+    // Serialized, so that a result from before a rotation cannot follow one from after it.
     return this.#asking.fresh('', () => this.#read());
   }
 
@@ -203,5 +202,4 @@ export class KeyRing implements Signer {
   }
 }
 
-/** As the store takes it. */
 const plain = <T extends PublicKey>(key: T): { [K in keyof T]: T[K] } => ({ ...key });

@@ -1,6 +1,6 @@
 /**
- * The two keys that sign, each with its ring: of releases (contract 40, pubkey) and of licenses (contract 50, license
- * files).
+ * The two signing keys, each with its ring: releases (contract 40, pubkey) and licenses (contract
+ * 50, license files).
  */
 import { join } from 'node:path';
 import { invalid } from '../../../kernel/errors.js';
@@ -14,7 +14,10 @@ import { KeyRing, type RingDoc, type RotatedKey } from './key-ring.js';
 import { KEY_FILES, KEYS_COLLECTION, licenseFingerprint, newReleaseKey, newSecret, type ServiceKeys } from './keys.js';
 import { licenseKeyOf, releaseKeyOf, type SigningKey } from './signing-key.js';
 
-/** Every answer of `license validate` is signed: it asks the store for the key in use at most this often. */
+/**
+ * Every answer of `license validate` is signed; the active key is read from the store at most this
+ * often.
+ */
 const LICENSE_FRESH_MS = 5_000;
 
 export interface RingParts {
@@ -33,16 +36,14 @@ function readGiven(text: string, read: (text: string) => SigningKey): SigningKey
   }
 }
 
-/** A kind of key that can be rotated. */
 export interface RotatingKey {
   readonly ring: KeyRing;
-  /** The setting that names the key. */
   readonly setting: string;
-  /** The configuration gives it: this service cannot replace it there. */
+  /** Whether the configuration provides the key, so that this service cannot replace it. */
   readonly configured: boolean;
   /**
-   * @param text of the new private key; null: one is made
-   * @throws ServiceError validation_failed for a text that is no such key; conflict
+   * @param text the new private key; null generates one
+   * @throws ServiceError validation_failed for an invalid key; conflict
    */
   rotate(text: string | null): Promise<RotatedKey>;
 }
@@ -51,7 +52,7 @@ export class KeyRings implements Signers {
   readonly release: RotatingKey;
   readonly license: RotatingKey;
 
-  /** @param settings what the configuration gives; null: not given */
+  /** @param settings keys from the configuration; null where not configured */
   constructor(
     keys: ServiceKeys,
     settings: { release_private_key: string | null; license_key: string | null },
@@ -76,7 +77,7 @@ export class KeyRings implements Signers {
       const save = given === null ? saveTo(file) : null;
       const ring = new KeyRing({ setting, own, read, fingerprint, save, rows, freshMs, ...parts });
       const rotate = async (text: string | null): Promise<RotatedKey> =>
-        // A key in the data directory is read without the space around it.
+        // Keys in the data directory are read without surrounding whitespace.
         ring.rotate(readGiven(text === null ? await make() : given === null ? text.trim() : text, read));
       return { ring, setting, configured: given !== null, rotate };
     };
@@ -103,7 +104,7 @@ export class KeyRings implements Signers {
     return this.license.ring;
   }
 
-  /** Before the service starts. @throws KeyError */
+  /** @throws KeyError */
   async checkOwnKeys(): Promise<void> {
     await this.release.ring.checkOwnKey();
     await this.license.ring.checkOwnKey();

@@ -1,10 +1,9 @@
 /**
- * The service's three keys: the RSA key that signs releases, the key of license answers, the key of secrets at rest.
- *
- * On the embedded store a key that is not given is created in the data directory at the first start. On MongoDB several
- * processes share one store, so a key that each made for itself would split it: there they must be given, and the store
- * keeps a fingerprint of each (contract 00, configuration). Fingerprints are one-way and name nothing of the key.
- * Rejected: keys inside the store, where a copy of the store would carry the secrets with it.
+ * Loads the service's three keys: the RSA key that signs releases, the license key and the data
+ * key. With the embedded store, missing keys are created in the data directory at the first start.
+ * With MongoDB several processes share the store, so keys must be configured, and the store keeps a
+ * one-way fingerprint of each (contract 00, configuration). Keys are not stored in the database,
+ * because its backups would contain them.
  */
 import { generateKeyPair, hkdfSync, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -16,20 +15,19 @@ import { licenseKeyOf, releaseKeyOf, type SigningKey } from './signing-key.js';
 
 const NEW_BITS = 3072;
 
-/** What stops the start: one line. */
+/** Prevents the start; `message` is one line. */
 export class KeyError extends Error {
   override name = 'KeyError';
 }
 
 export interface KeySettings {
-  /** Path of a PEM file; '' for unsigned releases; null when it is not given. */
+  /** Path of a PEM file; '' for unsigned releases; null when not configured. */
   release_private_key: string | null;
   license_key: string | null;
   data_key: string | null;
 }
 
 export interface ReleaseKey {
-  /** The private key, PEM. */
   pem: string;
   /** First 16 hex characters of SHA-256 over the public key's SPKI DER (contract 40, pubkey). */
   key_id: string;
@@ -38,26 +36,24 @@ export interface ReleaseKey {
 }
 
 export interface ServiceKeys {
-  /** Null: releases are unsigned. */
   release: ReleaseKey | null;
   license: string;
   data: string;
-  /** Names of the keys that this start created, for one log line. */
   created: readonly string[];
 }
 
-/** Names of the files below the data directory; `aos backup` takes them along. */
+/** File names below the data directory; `aos backup` includes them. */
 export const KEY_FILES = { release: 'release-key.pem', license: 'license-key', data: 'data-key' } as const;
 
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 
-/** Judges a release key. @throws KeyError when it is no RSA private key of at least 2,048 bits */
+/** @throws KeyError when it is not an RSA private key of at least 2,048 bits */
 export function readReleaseKey(pem: string, path: string): ReleaseKey {
   const { key_id, bits } = judged('release_private_key', path, () => releaseKeyOf(pem)).public;
   return { pem, key_id, bits, path };
 }
 
-/** @throws KeyError that names the key, and where it comes from */
+/** @throws KeyError that names the key and its source */
 export function judged(key: string, from: string, read: () => SigningKey): SigningKey {
   try {
     return read();
@@ -75,7 +71,9 @@ async function read(path: string): Promise<string | null> {
   }
 }
 
-/** The file's content, created when it is missing; of two processes that start together both read the first one's. */
+/**
+ * Reads the file, or creates it. Processes that start concurrently all read the first one's file.
+ */
 async function ensure(path: string, make: () => Promise<string>): Promise<{ text: string; created: boolean }> {
   const there = await read(path);
   if (there !== null) return { text: there.trim(), created: false };
@@ -85,16 +83,15 @@ async function ensure(path: string, make: () => Promise<string>): Promise<{ text
   return { text: text.trim(), created };
 }
 
-/** On the thread pool, so that the event loop stays free for the second that it takes. */
+/** Runs on the thread pool, because generation takes about a second. */
 export async function newReleaseKey(): Promise<string> {
   const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: NEW_BITS });
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString().trim();
 }
-/** A random text that seeds a key. */
 export const newSecret = async (): Promise<string> => randomBytes(32).toString('base64url');
 
 async function givenReleaseKey(path: string): Promise<ReleaseKey> {
-  // Named in an error, a key would lie in the log.
+  // A PEM in place of a path must not appear in the error, which is logged.
   if (path.includes('-----BEGIN'))
     throw new KeyError('release_private_key: is a key itself; write it to a file, and name that file');
   let pem: string;
@@ -109,11 +106,13 @@ async function givenReleaseKey(path: string): Promise<ReleaseKey> {
 }
 
 /**
- * The keys as given, or as created below `dataDir` (0600) on an embedded store.
+ * Loads the configured keys and creates missing ones below `dataDir` (mode 0600) for an embedded
+ * store.
+ *
  * @param shared true for MongoDB: nothing is created
- * @param create false: nothing is written; for a key that is missing there is one for this process alone, and no
- *   release key (`aos doctor`)
- * @throws KeyError with one line
+ * @param create false: nothing is written; missing keys are temporary, and the release key is null
+ *   (`aos doctor`)
+ * @throws KeyError with a one-line message
  */
 export async function loadKeys(
   settings: KeySettings,
@@ -168,16 +167,18 @@ interface KeyDoc {
   created_at: string;
 }
 
-/** Collection that the kernel ensures before `checkFingerprints`. */
+/** Collection that the kernel creates before `checkFingerprints`. */
 export const KEYS_COLLECTION = { name: 'kernel_keys', indexes: [] } as const;
 
-/** One-way: names nothing of the secret. */
+/** One-way: reveals nothing of the secret. */
 const print = (secret: string, info: string): string =>
   Buffer.from(hkdfSync('sha256', secret.trim(), '', `aos/fingerprint/v1/${info}`, 16)).toString('hex');
 
 export const licenseFingerprint = (license: string): string => print(license, 'license');
 
-/** Fingerprints by key; unsigned releases have none, so that signing may be switched on later. */
+/**
+ * Returns fingerprints by key. Unsigned releases have none, so that signing can be enabled later.
+ */
 export function fingerprints(keys: ServiceKeys): Map<string, string> {
   const all = new Map([
     ['security.license_key', licenseFingerprint(keys.license)],
@@ -188,9 +189,9 @@ export function fingerprints(keys: ServiceKeys): Map<string, string> {
 }
 
 /**
- * Compares the keys with those that the store was first used with, and remembers them at the first use. For stores that
- * several processes share (contract 00, configuration).
- * @throws KeyError with one line naming the keys that differ
+ * Compares the keys with those of the store's first use, and stores them on first use (contract 00,
+ * configuration).
+ * @throws KeyError naming the keys that differ
  */
 export async function checkFingerprints(store: DocumentStore, keys: ServiceKeys, now: () => string): Promise<void> {
   const collection = store.collection<KeyDoc>(KEYS_COLLECTION.name);
@@ -201,7 +202,10 @@ export async function checkFingerprints(store: DocumentStore, keys: ServiceKeys,
   await compareFingerprints(store, keys);
 }
 
-/** The comparison alone, which remembers nothing. @throws KeyError with one line naming the keys that differ */
+/**
+ * Compares like `checkFingerprints`, but stores nothing.
+ * @throws KeyError naming the keys that differ
+ */
 export async function compareFingerprints(store: DocumentStore, keys: ServiceKeys): Promise<void> {
   const collection = store.collection<KeyDoc>(KEYS_COLLECTION.name);
   const differ: string[] = [];

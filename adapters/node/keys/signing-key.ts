@@ -1,6 +1,6 @@
 /**
- * Private keys that sign: the RSA key of releases (contract 40, pubkey), and the key of licenses, a PEM key or a text
- * that seeds one (contract 50, license files).
+ * Private signing keys: the RSA key of releases (contract 40, pubkey), and the license key, a PEM
+ * or a seed text (contract 50, license files).
  */
 import { createHash, createPrivateKey, createPublicKey, hkdfSync, sign, type KeyObject } from 'node:crypto';
 import type { PublicKey } from '../../../ports/signer.js';
@@ -8,21 +8,23 @@ import type { PublicKey } from '../../../ports/signer.js';
 export const MIN_RSA_BITS = 2048;
 const SEED_CHARACTERS = 32;
 const SEED_INFO = 'aos/lic/ed25519/v1';
-/** What stands before the 32 bytes of an Ed25519 seed in PKCS #8 (RFC 8410, section 7). */
+/** PKCS #8 prefix of a 32-byte Ed25519 seed (RFC 8410, section 7). */
 const ED25519_PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** A private key, as it was given and ready to sign. */
 export interface SigningKey {
-  /** The PEM, or the text that seeds it. */
+  /** The PEM or the seed text. */
   readonly text: string;
   readonly public: PublicKey;
   /** DER. */
   readonly spki: Buffer;
-  /** Base64. Off the event loop. */
+  /**
+   * Signs on the thread pool.
+   * @returns base64
+   */
   sign(bytes: Uint8Array): Promise<string>;
 }
 
-/** @throws Error that says what the text is, without a word of it */
+/** @throws Error that describes the problem without quoting the text */
 function read(text: string, kinds: readonly string[], wanted: string): KeyObject {
   let key: KeyObject;
   try {
@@ -51,7 +53,7 @@ function signingKey(text: string, key: KeyObject): SigningKey {
       public_key: open.export({ type: 'spki', format: 'pem' }).toString(),
       bits: key.asymmetricKeyDetails?.modulusLength ?? 256,
     },
-    // With a callback it runs on the thread pool.
+    // The callback form runs on the thread pool.
     sign: (bytes) =>
       new Promise((resolve, reject) => {
         sign(rsa ? 'sha256' : null, bytes, key, (error, signature) =>
@@ -61,12 +63,12 @@ function signingKey(text: string, key: KeyObject): SigningKey {
   };
 }
 
-/** @throws Error: what is wrong with the text, which is nowhere in it */
+/** @throws Error that describes the problem without quoting the key */
 export function releaseKeyOf(pem: string): SigningKey {
   return signingKey(pem, read(pem, ['rsa'], 'an RSA key'));
 }
 
-/** @throws Error: what is wrong with the text, which is nowhere in it */
+/** @throws Error that describes the problem without quoting the key */
 export function licenseKeyOf(text: string): SigningKey {
   if (text.includes('-----BEGIN')) return signingKey(text, read(text, ['ed25519', 'rsa'], 'an Ed25519 or RSA key'));
   if (text.length < SEED_CHARACTERS) throw new Error(`is shorter than ${SEED_CHARACTERS} characters`);

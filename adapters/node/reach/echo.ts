@@ -1,6 +1,6 @@
 /**
- * ICMP echoes, by the system's own `ping`: sockets for them need rights that a service should not have, and `ping` has
- * them where the system lets it. The address was judged and holds no letters that a command line could misread.
+ * Sends ICMP echoes with the system's `ping`, because raw sockets need privileges that a service
+ * should not have. The address was checked and cannot be misread as an option.
  */
 import { execFile, type ExecFileException } from 'node:child_process';
 import { OutboundError } from '../../../ports/outbound.js';
@@ -15,13 +15,13 @@ function argumentsOf(address: string, timeoutMs: number): string[] {
   return [...(MAC ? ['-t', seconds] : ['-W', seconds]), '-n', '-c', '1', address];
 }
 
-/** Said by `ping` where the system keeps it from sending. */
+/** Output of `ping` when the system does not permit it to send. */
 const FORBIDDEN = /not permitted|permission denied|lacking privilege|are you root/i;
 const UNREACHABLE = /unreachable|no route|cannot assign/i;
 
 /**
- * What an end without an answer means. Codes of the end tell little: some programs use 1 for everything.
- * @param said on stderr; in another language than English it is passed on as it is
+ * Translates a failed `ping`. Exit codes say little: some implementations use 1 for everything.
+ * @param said stderr; passed on unchanged in languages other than English
  */
 function faultOf({ code, killed }: ExecFileException, said: string, timeoutMs: number): OutboundError {
   if (code === 'ENOENT') return new OutboundError('unsupported', 'this system has no ping');
@@ -34,8 +34,8 @@ function faultOf({ code, killed }: ExecFileException, said: string, timeoutMs: n
 }
 
 /**
- * @param limitMs the time limit that the message of a timeout names
- * @returns how long it took, in whole milliseconds; null where `ping` does not say
+ * @param limitMs the timeout named in the error message
+ * @returns round-trip time in whole milliseconds; null when `ping` does not report it
  * @throws OutboundError
  */
 export function echo(address: string, timeoutMs: number, limitMs = timeoutMs): Promise<number | null> {

@@ -1,6 +1,6 @@
 /**
- * Ports, handshakes, names and machines that answer or do not (ports/reach.ts). Names are resolved and judged as those
- * of HTTP requests are (outbound.ts), and the connection goes to an address that was judged.
+ * Probes ports, handshakes, DNS names and hosts. Names are resolved and checked as for HTTP
+ * requests, and connections go only to checked addresses.
  */
 import type { LookupAddress } from 'node:dns';
 import type { Socket } from 'node:net';
@@ -24,18 +24,17 @@ import { openSocket, startTlsSession } from './sockets.js';
 import { Wire } from './protocols/wire.js';
 
 export interface ReachOptions {
-  /** All addresses of a name. Default: hosts file and DNS (names.ts). */
+  /** Resolves a name. Default: hosts file and DNS. */
   resolve?: (hostname: string) => Promise<LookupAddress[]>;
-  /** Further certificate authorities, PEM. */
   ca?: string;
   /** DNS servers of `lookup`, `address:port`. Default: the system's. */
   servers?: readonly string[];
 }
 
 const TIMEOUT_MS = 10_000;
-/** Of the echo to this machine that shows whether one can be sent. */
+/** Timeout of the echo to this host that shows whether echoes can be sent. */
 const ECHO_TRIAL_MS = 1_000;
-/** Programs that send echoes at a time: each is a process of the system. */
+/** Limit of concurrent echoes: each is an operating system process. */
 const ECHOES = 4;
 
 export class NodeReach implements Reach {
@@ -50,7 +49,10 @@ export class NodeReach implements Reach {
     this.#records = new Records(options.servers);
   }
 
-  /** Reads a host as URLs do, so that `0xa9fea9fe` and `169.254.43518` are the addresses that they lead to. */
+  /**
+   * Normalizes the host as URLs do, so that `0xa9fea9fe` and `169.254.43518` are checked as the
+   * addresses they mean.
+   */
   judge(host: string, policy: EgressPolicy): string | null {
     const bare = stripBrackets(host);
     const verdict = judgeUrl(`http://${bare.includes(':') ? `[${bare}]` : bare}/`, policy);
@@ -127,7 +129,10 @@ export class NodeReach implements Reach {
     }
   }
 
-  /** One of the few that echo at once. @throws OutboundError when the time is over first */
+  /**
+   * Waits for an echo slot.
+   * @throws OutboundError on timeout
+   */
   async #turn(clock: Deadlines): Promise<void> {
     if (this.#echoing < ECHOES) {
       this.#echoing += 1;
@@ -146,7 +151,6 @@ export class NodeReach implements Reach {
     }
   }
 
-  /** Whoever waits takes the place over. */
   #done(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#echoing -= 1;
@@ -154,7 +158,10 @@ export class NodeReach implements Reach {
   }
 }
 
-/** One address after the other, each for its share of the remaining time. @throws OutboundError of the first */
+/**
+ * Tries the addresses in order, each for its share of the remaining time.
+ * @throws OutboundError of the first
+ */
 async function echoAny(
   addresses: readonly LookupAddress[],
   timeoutMs: number,
@@ -173,7 +180,6 @@ async function echoAny(
   throw fault ?? new OutboundError('dns', 'it has no address');
 }
 
-/** The TLS library's reason for not trusting the certificate. Null when trusted, or without TLS. */
 const untrustedBy = (socket: Socket): string | null =>
   socket instanceof TLSSocket && !socket.authorized
     ? String(socket.authorizationError ?? 'not trusted').replace(/^Error: /, '')
@@ -196,7 +202,6 @@ async function converse(
   return 'it takes WebSockets';
 }
 
-/** Within its time; says how long it took, where `work` knows nothing better. */
 async function timed<T extends object>(
   timeoutMs: number,
   work: (clock: Deadlines) => Promise<T>,

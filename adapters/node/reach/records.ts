@@ -1,16 +1,14 @@
-/** What DNS says of a name, each record as one text. */
 import { Resolver } from 'node:dns/promises';
 import { OutboundError } from '../../../ports/outbound.js';
 import type { RecordType } from '../../../ports/reach.js';
 import { getErrorCode, NO_RECORD, parseServer } from '../names.js';
 
-/** Of one query, which is asked twice. */
+/** Timeout of one query, which is sent twice. */
 const QUERY_MS = 2_500;
 const OPTIONS = { timeout: QUERY_MS, tries: 2 };
 const MOST = 100;
 const LONGEST = 500;
 
-/** Why nobody knows, by the resolver's code. */
 const WHY: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'no name server answers',
   EREFUSED: 'the name server refuses',
@@ -25,7 +23,10 @@ export class Records {
     if (servers !== undefined) this.#resolver.setServers([...servers]);
   }
 
-  /** @param server in place of the usual ones @throws OutboundError dns */
+  /**
+   * @param server overrides the default servers
+   * @throws OutboundError dns
+   */
   async of(name: string, type: RecordType, server?: string): Promise<string[]> {
     try {
       const found: unknown = await this.#resolverOf(server).resolve(name, type);
@@ -47,7 +48,9 @@ export class Records {
 
 const inWords = (code: string): string => (Object.hasOwn(WHY, code) ? `${WHY[code]} (${code})` : code);
 
-/** As a zone's file has it: `10 mail.example.org`; the parts of a TXT record are one text. */
+/**
+ * Formats a record as in a zone file (`10 mail.example.org`); the parts of a TXT record are joined.
+ */
 function textOf(record: unknown): string {
   if (Array.isArray(record)) return record.join('');
   if (record === null || typeof record !== 'object') return String(record);

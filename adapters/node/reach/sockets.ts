@@ -1,4 +1,4 @@
-/** Connections to checked addresses: of several the first that answers (RFC 8305), and TLS on top. */
+/** Connects to the first checked address that answers (RFC 8305), optionally with TLS. */
 import type { LookupAddress } from 'node:dns';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
@@ -6,10 +6,9 @@ import { OutboundError } from '../../../ports/outbound.js';
 import type { Deadlines } from '../deadlines.js';
 import { getServerName, getTlsContext } from '../trust.js';
 
-/** How long an address is waited for before the next one is tried as well. */
+/** Delay before the next address is tried in parallel. */
 const ATTEMPT_MS = 250;
 
-/** IPv6 and IPv4 by turns, in the order of their names. */
 function interleave(addresses: readonly LookupAddress[]): LookupAddress[] {
   const first = addresses[0]?.family;
   const same = addresses.filter(({ family }) => family === first);
@@ -19,7 +18,7 @@ function interleave(addresses: readonly LookupAddress[]): LookupAddress[] {
     .filter((one) => one !== undefined);
 }
 
-/** @throws OutboundError of the first address, when none answers */
+/** @throws OutboundError of the first address when none answers */
 export function openSocket(addresses: readonly LookupAddress[], port: number, clock: Deadlines): Promise<Socket> {
   const waiting = interleave(addresses);
   const open = new Set<Socket>();
@@ -60,14 +59,16 @@ export function openSocket(addresses: readonly LookupAddress[], port: number, cl
 }
 
 export interface TlsOptions {
-  /** Whom the certificate must be for, and what the handshake asks for where it is a name. */
+  /** Server name of the handshake, and the name that the certificate must match. */
   host: string;
-  /** Certificate authorities that are trusted in addition to the usual ones, PEM. */
   ca?: readonly string[];
   alpn?: string;
 }
 
-/** Whether the certificate is trusted is the caller's to look at. @throws OutboundError */
+/**
+ * Performs the handshake; the caller checks whether the certificate is trusted.
+ * @throws OutboundError
+ */
 export function startTlsSession(
   socket: Socket,
   { host, ca = [], alpn }: TlsOptions,
@@ -78,9 +79,9 @@ export function startTlsSession(
   return new Promise((resolve, reject) => {
     const secure = connectTls({
       socket,
-      // Whom an address is checked against; nothing is resolved.
+      // The certificate is checked against this host; nothing is resolved.
       host,
-      // Untrusted certificates are accepted here to report them. Nothing is sent.
+      // Untrusted certificates are accepted in order to report them. No data is sent.
       rejectUnauthorized: false,
       ...(servername !== undefined && { servername }),
       ...(secureContext !== undefined && { secureContext }),

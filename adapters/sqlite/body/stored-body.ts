@@ -1,10 +1,8 @@
 /**
- * Documents of collections with compressed fields (`CollectionSpec.compressed`): those fields are kept deflated, in
- * base64, under a key of the body that no path can name. The writer deflates, and whoever answers a body makes it whole
- * again: everything else looks at fields that are never compressed.
- *
- * The longest text follows the JSON of the other compressed fields after a line feed, which compact JSON never
- * contains. Within the JSON each line feed of a stack trace would be escaped and unescaped, at ten times the cost.
+ * Documents with compressed fields (`CollectionSpec.compressed`) store those fields deflated, in
+ * base64, under a key that no path can address. The writer deflates and readers of a body restore
+ * it; all other code reads only uncompressed fields. The longest text follows the JSON of the other
+ * compressed fields after a line feed, which compact JSON never contains.
  */
 import { Buffer } from 'node:buffer';
 import { deflateRawSync, inflateRawSync, type ZlibOptions } from 'node:zlib';
@@ -13,8 +11,8 @@ import type { Doc, Json } from '../../../ports/store.js';
 import { DamagedText, idIn } from '../driver/damage.js';
 
 /**
- * A document on its way to the writer: its id, the JSON of its plain fields, what the writer compresses, and what its
- * bytes field holds.
+ * A document for the writer: id, JSON of the plain fields, text to compress, value of the bytes
+ * field.
  */
 export type DocText = readonly [
   id: string,
@@ -23,28 +21,23 @@ export type DocText = readonly [
   bytes?: Uint8Array | undefined,
 ];
 
-/** Characters of a text that is worth compressing; a shorter one would not shrink. */
+/** Shorter texts would not shrink. */
 const WORTH_IT = 512;
-/** Characters of a text that stands alone, after the JSON of the others. */
 const LONG = 256;
 const SMALL = 8 * 1024;
 
-/**
- * Quick rather than small: the repetitions of a stack trace are found at any level. Small ones need no large tables
- * and no 16 KB of room.
- */
+/** Favors speed: repetitions in stack traces are found at any level. */
 const QUICK: ZlibOptions = { level: 1 };
 const QUICK_SMALL: ZlibOptions = { level: 1, windowBits: 12, memLevel: 5, chunkSize: 2048 };
 
 const HEAD = '{"~":"';
 
-/** Which fields of a collection are not stored as JSON. */
 export interface StoredApart {
   compressed: readonly string[] | undefined;
   bytes: string | undefined;
 }
 
-/** @throws TypeError on a document without a text id, and on bytes that are none */
+/** @throws TypeError without a string id, or when the bytes field does not hold bytes */
 export function textOf(given: Doc, { compressed, bytes: field }: StoredApart): DocText {
   const { doc, bytes } = splitBytes(given, field);
   if (bytes === undefined) return toText(doc, compressed);
@@ -55,7 +48,7 @@ export function textOf(given: Doc, { compressed, bytes: field }: StoredApart): D
 function toText(doc: Doc, compressed: readonly string[] | undefined): DocText {
   if (typeof doc.id !== 'string') throw new TypeError('a document has a text id');
   const id = doc.id.toWellFormed();
-  // A member named `__proto__` cannot be copied by its name.
+  // A member named `__proto__` cannot be copied by name.
   if (compressed === undefined || compressed.length === 0 || Object.hasOwn(doc, '__proto__'))
     return [id, stringifyJson(doc)];
   const fields = doc as unknown as { readonly [field: string]: Json | undefined };
@@ -72,7 +65,6 @@ function toText(doc: Doc, compressed: readonly string[] | undefined): DocText {
   return packable.length < WORTH_IT ? [id, stringifyJson(doc)] : [id, stringifyJson(plain), packable];
 }
 
-/** The field with the longest text of those that stand alone. */
 function longestOf(
   fields: { readonly [field: string]: Json | undefined },
   compressed: readonly string[],
@@ -88,7 +80,6 @@ function longestOf(
   return longest;
 }
 
-/** The body as it is stored. */
 export function storedBody([, body, compressed]: DocText): string {
   if (compressed === undefined) return body;
   const bytes = Buffer.from(compressed);
@@ -96,7 +87,7 @@ export function storedBody([, body, compressed]: DocText): string {
   return `${HEAD}${deflated.toString('base64')}",${body.slice(1)}`;
 }
 
-/** A document from its JSON. @throws DamagedText */
+/** @throws DamagedText */
 export function parsedBody(body: string): Doc {
   try {
     return JSON.parse(body) as Doc;
@@ -113,7 +104,10 @@ function inflated(stored: string, end: number): string {
   }
 }
 
-/** The whole document as JSON. @throws DamagedText */
+/**
+ * Returns the whole document as JSON.
+ * @throws DamagedText
+ */
 export function wholeBody(stored: string): string {
   if (!stored.startsWith(HEAD)) return stored;
   const end = stored.indexOf('"', HEAD.length);

@@ -1,24 +1,20 @@
 /**
- * One connection to the file: pragmas, prepared statements (the least recently used one goes first), and what is
- * known of the tables. Which paths have an index column is read from the schema itself and again whenever its version
- * changed, so a process that runs while another one migrates never writes a row without its new columns.
+ * One connection to the file with pragmas, cached prepared statements and table descriptions. Index
+ * columns are read from the schema again whenever its version changes. A process that runs during
+ * another's migration thus never writes a row without the new columns.
  */
 import { isBusy, PAGE_ROWS, type Driver, type Statement, type Value } from '../driver/driver.js';
 import { openDriver } from '../driver/open.js';
 import { describe, type Table } from './table.js';
 
 const MAX_STATEMENTS = 400;
-/** Milliseconds of one wait for another process's lock; SQLite polls. */
 const BUSY_MS = 5_000;
 const BUSY_ATTEMPTS = 6;
-/** Kilobytes of pages that a connection keeps: the system's cache has hot pages as well. */
+/** Small, because the operating system caches hot pages as well. */
 const CACHE_KB = 4_000;
-/**
- * A 16 MB log: hot pages are copied to the file once in a while rather than every few commits (1,000 was 1.1 to 1.8
- * times slower).
- */
+/** A log of 16 MB: hot pages are copied to the file less often. */
 const CHECKPOINT_PAGES = 4_000;
-/** The log is cut to this size again after a long reading, such as a backup, has let it grow. */
+/** The log is truncated to this size after a long read, such as a backup, has let it grow. */
 const LOG_BYTES = 64 * 1024 * 1024;
 
 export interface ConnectionOptions {
@@ -29,13 +25,16 @@ export interface ConnectionOptions {
 export class Connection {
   readonly driver: Driver;
   /**
-   * Statements used lately, and those of the generation before. Rejected: one map in which each use moves its
-   * statement to the end. V8 makes such a map anew again and again, and keeps what hangs on the old ones.
+   * Two generations of recently used statements. One map that moves each used statement to its end
+   * would make V8 rebuild it and retain old entries.
    */
   #statements = new Map<string, Statement>();
   #older = new Map<string, Statement>();
   readonly #tables = new Map<string, Table | null>();
-  /** The disk refused the last transaction: until it takes one, a ping writes too (`proveWritable`). */
+  /**
+   * The last transaction failed on the disk; until one succeeds, a ping writes too
+   * (`checkWritable`).
+   */
   doubtful = false;
   #version = -1;
 
@@ -43,7 +42,7 @@ export class Connection {
   constructor({ path, durability }: ConnectionOptions, { busyMs = BUSY_MS, cacheKb = CACHE_KB } = {}) {
     this.driver = openDriver(path);
     this.driver.exec(`PRAGMA busy_timeout = ${busyMs}`);
-    // Two processes that make a new file at once: the switch to WAL does not wait for a lock by itself.
+    // The switch to WAL does not wait when two processes create the file concurrently.
     patiently(() => this.driver.exec('PRAGMA journal_mode = WAL'));
     this.driver.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`);
     this.driver.exec('PRAGMA temp_store = MEMORY');
@@ -64,13 +63,15 @@ export class Connection {
     return statement;
   }
 
-  /** The rows of a SELECT that finds `rows` at the most. */
   rows(sql: string, values: readonly Value[], rows: number): Value[][] {
     const statement = this.prepare(sql);
     return rows <= PAGE_ROWS ? statement.page(values) : statement.all(values);
   }
 
-  /** Call once per transaction, or before a read outside of one. */
+  /**
+   * Reloads table descriptions after a schema change. Call once per transaction, or before a read
+   * outside of one.
+   */
   refresh(): void {
     const [version] = this.prepare('PRAGMA schema_version').get([]) ?? [];
     if (version === this.#version) return;
@@ -78,7 +79,6 @@ export class Connection {
     this.#tables.clear();
   }
 
-  /** What is known of a collection's table; null when there is none yet. */
   table(name: string): Table | null {
     let table = this.#tables.get(name);
     if (table === undefined) {
@@ -88,7 +88,7 @@ export class Connection {
     return table;
   }
 
-  /** Runs `work` in one transaction; it has committed, durably, when this returns. Waits for other processes' locks. */
+  /** Runs `work` in one durable transaction. Waits for locks of other processes. */
   transaction<V>(work: () => V): V {
     patiently(() => this.prepare('BEGIN IMMEDIATE').run([]));
     try {
@@ -103,7 +103,7 @@ export class Connection {
     }
   }
 
-  /** Within a transaction: what `work` wrote is undone when it throws, and nothing else. */
+  /** Within a transaction: rolls back only what `work` wrote when it throws. */
   savepoint<V>(work: () => V): V {
     this.prepare('SAVEPOINT part').run([]);
     try {
@@ -116,13 +116,15 @@ export class Connection {
     }
   }
 
-  /** Within a transaction: writes a page, with what is in it. @throws the driver's error when nothing can be written */
+  /**
+   * Within a transaction: rewrites a page with its own content.
+   * @throws the driver's error when nothing can be written
+   */
   proveWritable(): void {
     const [version = 0] = this.prepare('PRAGMA user_version').get([]) ?? [];
     this.driver.exec(`PRAGMA user_version = ${Number(version)}`);
   }
 
-  /** After a statement that changed the schema within a transaction. */
   forget(name: string): void {
     this.#tables.delete(name);
     this.#version = -1;
@@ -135,7 +137,10 @@ export class Connection {
   }
 }
 
-/** Tries again while another process holds the lock; `busy_timeout` does the waiting. @throws the last error */
+/**
+ * Retries while another process holds the lock; `busy_timeout` does the waiting.
+ * @throws the last error
+ */
 function patiently(attempt: () => void): void {
   for (let left = BUSY_ATTEMPTS; ; left--) {
     try {

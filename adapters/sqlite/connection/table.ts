@@ -1,4 +1,3 @@
-/** A collection's table, as the file tells it. */
 import type { CollectionSpec, IndexSpec } from '../../../ports/store.js';
 import { bytesColumn, bytesFieldIn } from '../schema/bytes-column.js';
 import { declaredIn, type Statements } from '../schema/declared.js';
@@ -6,31 +5,28 @@ import { columnName, type Columns } from '../sql/translate.js';
 
 export interface TableIndex {
   label: string;
-  /** Paths, in order; `id` ends every index but the unique ones. */
+  /** Paths in order; `id` ends every non-unique index. */
   paths: readonly string[];
 }
 
 export interface Table extends Required<Pick<CollectionSpec, 'values' | 'search'>> {
   name: string;
-  /** Paths with a column of their own: those of the indexes. */
   paths: readonly string[];
-  /** Those, and the id. */
   columns: Columns;
   unique: readonly string[];
   indexes: readonly TableIndex[];
-  /** Takes id, body, the bytes where there is a field for them, and the columns of `paths`. */
+  /**
+   * Parameters: id, body, bytes if the collection has a bytes field, and the columns of `paths`.
+   */
   insertSql: string;
-  /** Undefined: none. */
   compressed: readonly string[] | undefined;
-  /** The field that holds bytes. */
   bytes: string | undefined;
 }
 
-/** The name of an index tells its paths. */
 export const labelOf = (name: string, { fields, unique }: IndexSpec): string =>
   `${name}:${unique === true ? 'unique:' : ''}${fields.join()}`;
 
-/** Null: there is no such table. */
+/** @returns null when the table does not exist */
 export function describe(connection: Statements, name: string): Table | null {
   const known = columnsOf(connection, name);
   if (known.length === 0) return null;
@@ -56,12 +52,10 @@ export function describe(connection: Statements, name: string): Table | null {
   };
 }
 
-/** Empty: there is no such table. */
 const columnsOf = (connection: Statements, name: string): string[] =>
   connection.prepare('SELECT name FROM pragma_table_info(?)').all([name]).map(String);
 
 const pathsIn = (columns: readonly string[]): string[] =>
   columns.flatMap((one) => (one.startsWith('$.') ? [one.slice(2)] : []));
 
-/** The paths that have a column. */
 export const pathsOf = (connection: Statements, name: string): string[] => pathsIn(columnsOf(connection, name));

@@ -1,29 +1,22 @@
 /**
- * Whether a file that a restore brings is a store of AOS, from its schema alone: triggers, views, generated columns,
- * checks and functions in indexes would run with the service's next write. Damage of pages is another matter:
- * everything else is served without them (../reading/examination.ts).
+ * Checks by its schema whether a file to restore is a store of AOS. Triggers, views, generated
+ * columns, checks and functions in indexes would run with the next write. Damaged pages are
+ * accepted, because the rest can be served.
  */
 import { statSync } from 'node:fs';
 import { openReadOnly } from '../driver/open.js';
 import { reasonOf, type Driver } from '../driver/driver.js';
 
-/** Tables and indexes; AOS has some hundred. */
 const MAX_SCHEMA_ENTRIES = 10_000;
-/** The longest definition that AOS writes has two kilobytes. */
 const MAX_DEFINITION_LENGTH = 64 * 1024;
-/** Every store has it since its first start. */
 const MIGRATIONS = 'kernel_migrations';
 
 const QUOTED = /"[^"]*"|'[^']*'/g;
-/** Of the look-ups of this version, and of earlier ones. */
 const VIRTUAL =
   /^CREATE VIRTUAL TABLE "[a-z][a-z0-9_]*:\w+" USING fts5\(\w+, content='', contentless_delete=1, detail=none, tokenize='(?:ascii|trigram case_sensitive 1)'\)$/;
-/** Without quoted names. Expressions have parentheses of their own. */
 const PLAIN = /^CREATE (?:TABLE|(?:UNIQUE )?INDEX)[\w\s]*\([^()]*\)[^()]*$/;
-/** A key of several columns: their names alone. */
 const KEY = /PRIMARY KEY ?\([\w\s,]*\)/;
 
-/** What is wrong, to follow the file's name in a sentence; null: nothing. */
 export function checkStoreFile(path: string): string | null {
   try {
     const driver = openReadOnly(path);
@@ -52,7 +45,7 @@ function findFault(driver: Driver, size: number): string | null {
   return entries.some(([, name]) => name === MIGRATIONS) ? null : 'that is no store of AOS';
 }
 
-/** @param sql null: SQLite's own index of a key */
+/** @param sql null for the index that SQLite creates for a key */
 function isOurs(type: string, sql: string | null): boolean {
   if (sql === null) return type === 'index';
   if (type !== 'table' && type !== 'index') return false;

@@ -1,28 +1,29 @@
 /**
- * A copy of the store's file as it is at one moment, while others write (contract 95, command line). It is read page by
- * page within one read transaction: writers go on, and what they write stays in the log until the end. Rejected:
- * `VACUUM INTO`, one statement at full speed that nothing can pause, and which promises nothing about the row numbers
- * that look-ups use.
+ * Copies the store's file as of one moment while others write (contract 95, command line). It
+ * copies page by page within one read transaction; new writes stay in the log until the end.
  */
 import { statSync } from 'node:fs';
 import { openDriver } from '../driver/open.js';
 
-/** The copy pauses while the log is smaller than this, and goes on at full speed when the log has grown beyond. */
+/** The copy pauses while the log is smaller than this; beyond, it runs at full speed. */
 const HURRY_BYTES = 256 * 1024 * 1024;
-/** Pauses take three quarters of the time. */
+/** Ratio of pause to work. */
 const PAUSE = 3;
 const LONGEST_PAUSE_MS = 100;
 const BUSY_MS = 15_000;
 
-/** @param to must not be there @throws what SQLite says; a file that is there then is not whole */
+/**
+ * @param to must not exist
+ * @throws SQLite's error; the file is then incomplete
+ */
 export async function copyStore(from: string, to: string): Promise<void> {
-  // SQLite would make an empty store where there is none.
+  // SQLite would create a missing file.
   statSync(from);
   const driver = openDriver(from);
   try {
     driver.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
     driver.exec('BEGIN');
-    // SQLite begins a transaction with its first reading.
+    // SQLite starts the transaction with the first read.
     driver.prepare('SELECT count(*) FROM sqlite_master').get([]);
     await driver.copyTo(to, pauses(`${from}-wal`));
     driver.exec('COMMIT');
@@ -31,7 +32,10 @@ export async function copyStore(from: string, to: string): Promise<void> {
   }
 }
 
-/** Reads one document of a store's file, which stays as it is. Null: there is none. */
+/**
+ * Reads one document of a store file without changing the file.
+ * @returns null when it does not exist
+ */
 export function readDocument(file: string, collection: string, id: string): unknown {
   const driver = openDriver(file);
   try {
@@ -44,7 +48,6 @@ export function readDocument(file: string, collection: string, id: string): unkn
   }
 }
 
-/** Called between two portions. This thread does nothing else, so it may sleep. */
 function pauses(log: string): () => void {
   const never = new Int32Array(new SharedArrayBuffer(4));
   let began = performance.now();

@@ -1,4 +1,3 @@
-/** Tables of a database of another program, which an import reads. */
 import { statSync } from 'node:fs';
 import { invalid } from '../../../kernel/errors.js';
 import { openReadOnly } from '../driver/open.js';
@@ -7,16 +6,16 @@ import { isBusy, reasonOf, resultCode, type Driver, type Value } from '../driver
 
 const BUSY_MS = 15_000;
 const NAME = /^[a-z_]{1,64}$/;
-/** Of all rows that are read: they are in memory at the same time. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 type Row = Record<string, Value>;
 
 /**
- * The file is not changed.
- * @returns rows by table, in order of their numbers, of those tables that it has
- * @throws ServiceError validation_failed when SQLite cannot read the file, or rows are too large; TypeError for a name
- * that needs quotes
+ * Reads tables without changing the file.
+ *
+ * @returns rows by table, in row order; missing tables are absent
+ * @throws ServiceError validation_failed when SQLite cannot read the file or the rows are too large
+ * @throws TypeError for a name that needs quotes
  */
 export function readTables(path: string, tables: readonly string[]): Record<string, Row[]> {
   statSync(path);
@@ -24,7 +23,6 @@ export function readTables(path: string, tables: readonly string[]): Record<stri
   try {
     driver = openReadOnly(path);
     driver.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
-    // All tables as they are at one moment.
     driver.exec('BEGIN');
     return readFrom(driver, tables);
   } catch (error) {
@@ -41,7 +39,7 @@ function readFrom(driver: Driver, tables: readonly string[]): Record<string, Row
   let bytes = 0;
   for (const table of tables) {
     if (!NAME.test(table)) throw new TypeError(`${table} is no name of a table`);
-    // A view may compute rows without end.
+    // A view may compute rows endlessly.
     if (driver.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get([table]) === undefined)
       continue;
     const columns = driver
@@ -51,7 +49,7 @@ function readFrom(driver: Driver, tables: readonly string[]): Record<string, Row
     const quoted = columns.map((name) => `"${name.replaceAll('"', '""')}"`);
     const sizes = quoted.map((name) => `coalesce(length(CAST(${name} AS BLOB)), 0)`).join(' + ');
     const [rowCount, size] = driver.prepare(`SELECT count(*), total(${sizes}) FROM ${table}`).get([]) ?? [];
-    // A value takes memory even where it is empty.
+    // Empty values use memory too.
     bytes += Number(size) + Number(rowCount) * columns.length;
     if (bytes > MAX_BYTES)
       throw invalid({ file: `holds more than ${MAX_BYTES / 1024 / 1024} MiB in the tables ${tables.join(', ')}` });

@@ -1,4 +1,4 @@
-/** The driver over `libsql`, for Node 20, which has no SQLite of its own. */
+/** Driver on `libsql`, for Node 20, which lacks `node:sqlite`. */
 import { open } from 'node:fs/promises';
 import Database from 'libsql';
 import type { Driver, Value } from './driver.js';
@@ -10,7 +10,7 @@ function bound(values: readonly Value[]): Value[] {
   return values.map((value) => (value instanceof Uint8Array ? Buffer.from(value) : value));
 }
 
-/** @param path or a `file:` URL with parameters of SQLite */
+/** @param path or a `file:` URL with SQLite parameters */
 export function openLibsql(path: string): Driver {
   const db = new Database(path);
   return {
@@ -26,7 +26,8 @@ export function openLibsql(path: string): Driver {
       const plain = db.prepare(sql);
       const stored = returnsStored(sql);
       const statement = stored ? db.prepare(strictSql(sql, plain.columns().length)) : plain;
-      // Rows as objects carry a `_metadata` of the driver's own; statements without columns refuse the switch.
+      // Object rows would include `_metadata` of the driver; statements without columns reject the
+      // switch.
       if (statement.reader) statement.raw(true);
       const exact = stored ? exactRow : (row: Value[]) => row;
       const all = (values: readonly Value[]): Value[][] => (statement.all(bound(values)) as Value[][]).map(exact);
@@ -49,7 +50,7 @@ export function openLibsql(path: string): Driver {
 
 const PORTION = 256;
 
-/** libsql has no online backup; SQLite's table of pages gives the pages one by one. */
+/** libsql has no online backup, so pages are copied one by one from SQLite's page table. */
 async function copyPages(db: Database.Database, to: string, rest: () => void): Promise<void> {
   const [[pages = 0] = []] = db.prepare('PRAGMA page_count').raw(true).all() as number[][];
   const page = db.prepare('SELECT data FROM sqlite_dbpage WHERE pgno = ?').raw(true);

@@ -1,5 +1,6 @@
 /**
- * The driver over `node:sqlite` (Node 22.16 and newer). Its types are named here because Node 20's do not have them.
+ * Driver on `node:sqlite` (Node 22.16 and newer). Its types are declared here because Node 20's
+ * lack them.
  */
 import type { Driver, Statement, Value } from './driver.js';
 import { exactRow, returnsStored, strictSql } from './strict.js';
@@ -25,7 +26,6 @@ export interface NodeSqlite {
   backup(from: NodeDatabase, path: string, options: { rate: number; progress: () => void }): Promise<number>;
 }
 
-/** Pages of a portion. */
 const PORTION = 256;
 
 export function openNode(sqlite: NodeSqlite, path: string, options: { readOnly?: boolean } = {}): Driver {
@@ -33,7 +33,7 @@ export function openNode(sqlite: NodeSqlite, path: string, options: { readOnly?:
   return {
     exec: (sql) => db.exec(sql),
     inTransaction: () => db.isTransaction,
-    // Within a read transaction the writes of others do not make the backup begin again.
+    // Within a read transaction, concurrent writes do not restart the backup.
     copyTo: async (to, rest) => {
       await sqlite.backup(db, to, { rate: PORTION, progress: rest });
     },
@@ -54,7 +54,8 @@ export function openNode(sqlite: NodeSqlite, path: string, options: { readOnly?:
           return exact !== null && row !== undefined && isDoubtful(row) ? exact.get(values) : row;
         },
         run: (values) => {
-          // `run` answers the last row number too. With full text it outgrows a number, and Node 26 throws then.
+          // `run` also returns the last row number, which full-text tables push beyond a safe
+          // integer; Node 26 then throws.
           statement.setReadBigInts(true);
           try {
             return Number(statement.run(...values).changes);
@@ -67,11 +68,10 @@ export function openNode(sqlite: NodeSqlite, path: string, options: { readOnly?:
   };
 }
 
-/** U+FFFD stands for itself, or for bytes that are no UTF-8. */
+/** U+FFFD may be genuine or a replacement of invalid UTF-8. */
 const isDoubtful = (row: readonly Value[]): boolean =>
   row.some((value) => typeof value === 'string' && value.includes('\ufffd'));
 
-/** The same statement by its bytes, prepared when the first doubtful row is met. */
 function exactly(db: NodeDatabase, sql: string, plain: NodeStatement): Pick<Statement, 'all' | 'get'> {
   let prepared: NodeStatement | undefined;
   const strict = (): NodeStatement => {

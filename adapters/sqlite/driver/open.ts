@@ -1,4 +1,7 @@
-/** Which driver: `node:sqlite` where Node has it, `libsql` on Node 20 (docs/decisions/004-libsql-on-node-20.md). */
+/**
+ * Opens `node:sqlite` where Node has it, otherwise `libsql`
+ * (docs/decisions/004-libsql-on-node-20.md).
+ */
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { openLibsql } from './libsql.js';
@@ -11,13 +14,16 @@ export function openDriver(path: string): Driver {
   return node ? openNode(node, path) : openLibsql(path);
 }
 
-/** @param path of a file that exists; it is not changed */
+/** @param path of an existing file, which is not changed */
 export function openReadOnly(path: string): Driver {
   const node = nodeSqlite();
   return node ? openNode(node, path, { readOnly: true }) : openLibsql(`${pathToFileURL(path).href}?mode=ro`);
 }
 
-/** `node:sqlite`, or undefined on Node 20. Its notice of being experimental, once per thread, would be in every log. */
+/**
+ * Loads `node:sqlite`, or returns undefined on Node 20. Suppresses its experimental warning, which
+ * would be in every log.
+ */
 function nodeSqlite(): NodeSqlite | undefined {
   const emit = process.emitWarning.bind(process);
   process.emitWarning = () => undefined;

@@ -1,14 +1,11 @@
 /**
- * The rows of a page as one row, for libsql: the values of each column in one blob, a line for each. Texts have to
- * come as bytes to be checked (strict.ts), and a blob for each text costs more than the text itself: an allocation
- * outside of the heap, and a finalizer. What is stored is JSON, which has no line break of its own. Rejected: to let
- * SQLite look for bytes that are no UTF-8 (`GLOB` alone tells them, at a hundred times the cost), and lengths beside
- * the texts (decision 042).
+ * Packs the rows of a page into one row for libsql: one blob per column, with one value per line.
+ * Texts must arrive as bytes to be checked, and one blob per text is expensive. Stored JSON never
+ * contains a line break (decision 042).
  */
 import { Buffer, isAscii, isUtf8 } from 'node:buffer';
 import type { Value } from './driver.js';
 
-/** First the number of rows; then for each column its values, and the first and the last type among them. */
 export function packedSql(sql: string, columns: number): string {
   const names = Array.from({ length: columns }, (_, i) => `c${i}`);
   const packed = names.map(
@@ -17,7 +14,7 @@ export function packedSql(sql: string, columns: number): string {
   return `WITH "~packed"(${names.join()}) AS (${sql}) SELECT count(*), ${packed.join()} FROM "~packed"`;
 }
 
-/** The rows, as the plain statement would give them; null where they have to be read one by one. */
+/** Returns the rows as the plain statement would, or null when they must be read one by one. */
 export function unpackedRows([count, ...packed]: readonly Value[]): Value[][] | null {
   if (count === 0) return [];
   const columns: Value[][] = [];
@@ -31,7 +28,7 @@ export function unpackedRows([count, ...packed]: readonly Value[]): Value[][] | 
   return rows;
 }
 
-/** Null: the column holds values of several types, blobs, or text that is not UTF-8. */
+/** @returns null when the column holds several types, blobs, or invalid UTF-8 */
 function columnOf(given: Uint8Array, least: Value | undefined, most: Value | undefined): Value[] | null {
   if (least !== most || (least !== 'text' && least !== 'integer')) return null;
   const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
@@ -40,7 +37,10 @@ function columnOf(given: Uint8Array, least: Value | undefined, most: Value | und
   return least === 'integer' ? lines.map(Number) : lines;
 }
 
-/** Each line by itself: one letter beyond ASCII doubles the size of the whole string, and of what is cut from it. */
+/**
+ * Decodes line by line: one non-ASCII character would double the size of the whole string and its
+ * slices.
+ */
 function linesOf(bytes: Buffer): string[] {
   const lines: string[] = [];
   for (let from = 0; from <= bytes.length;) {

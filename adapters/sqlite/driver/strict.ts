@@ -1,16 +1,15 @@
 /**
- * Text as it is on the disk, checked before it becomes a string. A damaged row may hold bytes that are no UTF-8:
- * libsql ends the process when it meets them, and node:sqlite puts U+FFFD in their place and says nothing. So a
- * SELECT is prepared with its texts as bytes, and its few real blobs as hexadecimal text, which tells the two apart.
+ * Validates stored text before it becomes a string. On invalid UTF-8 libsql ends the process, and
+ * node:sqlite silently inserts U+FFFD. A SELECT is therefore prepared with texts as bytes and its
+ * few blobs as hexadecimal text.
  */
 import { Buffer, isAscii, isUtf8 } from 'node:buffer';
 import { DamagedText, idIn } from './damage.js';
 import type { Value } from './driver.js';
 
-/** Only these return what is stored; a PRAGMA and an EXPLAIN return what SQLite says itself. */
 export const returnsStored = (sql: string): boolean => /^\s*SELECT\b/i.test(sql);
 
-/** @param columns how many the statement has */
+/** @param columns number of result columns */
 export function strictSql(sql: string, columns: number): string {
   const names = Array.from({ length: columns }, (_, i) => `c${i}`);
   const exact = names.map(
@@ -20,7 +19,10 @@ export function strictSql(sql: string, columns: number): string {
   return `WITH "~exact"(${names.join()}) AS (${sql}) SELECT ${exact.join()} FROM "~exact"`;
 }
 
-/** A row of such a statement as the plain one would give it. @throws DamagedText */
+/**
+ * Restores a row of a strict statement to its plain form.
+ * @throws DamagedText
+ */
 export function exactRow(row: Value[]): Value[] {
   for (let i = 0; i < row.length; i++) {
     const value = row[i];

@@ -1,6 +1,6 @@
 /**
- * Reads all that is stored, a step at a time: what SQLite itself says of each table's pages, then every document,
- * strictly (../driver/strict.ts). A damaged document or page is noted and passed over. Nothing is written or mended.
+ * Reads all stored data step by step: first SQLite's check of each table's pages, then every
+ * document strictly. Damage is recorded and skipped. Nothing is written or repaired.
  */
 import type { Examined } from '../../../ports/store/examination.js';
 import { parsedBody, wholeBody } from '../body/stored-body.js';
@@ -8,9 +8,7 @@ import type { Connection } from '../connection/connection.js';
 import { isDamage } from '../driver/damage.js';
 import { isCorrupt, type Value } from '../driver/driver.js';
 
-/** Documents of one step. */
 const AT_ONCE = 100;
-/** Findings that are kept as sentences. */
 const MOST = 20;
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -22,7 +20,10 @@ export class Examination {
 
   constructor(private readonly connection: Connection) {}
 
-  /** Each turn is one step; the caller may rest between two. @throws the driver's error, when it is no damage */
+  /**
+   * Performs one step per iteration, so that the caller may pause in between.
+   * @throws the driver's error when it is not damage
+   */
   *steps(): Generator<void, Examined> {
     const tables = this.#tables();
     for (const { name, virtual } of tables) {
@@ -35,7 +36,6 @@ export class Examination {
     return { ok: this.#faults === 0, documents: this.#documents, damage: this.#damage, more };
   }
 
-  /** Empty when the schema itself cannot be read, which is noted. */
   #tables(): { name: string; virtual: boolean; documents: boolean }[] {
     return (
       this.#tried('the schema', () =>
@@ -69,7 +69,6 @@ export class Examination {
     }
   }
 
-  /** Row numbers, with id and body where none of them is damaged. */
   #rowsAfter(name: string, after: Value): Value[][] {
     const from = `FROM "${name}" WHERE rowid > ? ORDER BY rowid LIMIT ${AT_ONCE}`;
     try {
@@ -90,7 +89,6 @@ export class Examination {
         [id] = this.connection.prepare(`SELECT id FROM "${name}" WHERE rowid = ?`).get([rowid]) ?? [];
         [body] = this.connection.prepare(`SELECT body FROM "${name}" WHERE rowid = ?`).get([rowid]) ?? [];
       }
-      // The document was removed meanwhile.
       if (body === undefined) return;
       const doc = parsedBody(wholeBody(String(body)));
       if (doc.id === id) this.#documents += 1;
@@ -101,7 +99,7 @@ export class Examination {
     }
   }
 
-  /** Null when the step meets damage, which is noted. */
+  /** @returns null on damage, which is recorded */
   #tried<V>(what: string, read: () => V): V | null {
     try {
       return read();

@@ -1,8 +1,8 @@
 /**
- * Which way a find goes. SQLite keeps no statistics of values, so it would sort all that a condition finds, however
- * many there are, or walk a whole index for two matches. Here each condition that an index or a side table knows is
- * asked, up to a bound, how many rows can match: few are read and sorted; of many, the index of the order meets a page
- * soon.
+ * Chooses how a find reads a table. SQLite has no value statistics: it would sort all matches or
+ * walk a whole index for two of them. Each condition with an index or side table is therefore
+ * counted up to a bound. Few rows are read and sorted; with many, walking the index of the order
+ * soon fills a page.
  */
 import { listOrFilters } from '../../../ports/document.js';
 import type { Condition, Filter, Scalar, Sort } from '../../../ports/store.js';
@@ -12,16 +12,14 @@ import { buildMatch, searchTable, valuesTable } from '../schema/side-tables.js';
 import { whereSql, type Columns, type Sql } from '../sql/translate.js';
 
 /**
- * A page of fifty is found after 50 × all ÷ matching steps of the walk, and a step costs about what reading a row does:
- * so the bound grows with the root of all.
+ * A walk needs about page size × all ÷ matching steps, each as expensive as reading a row. The
+ * bound therefore grows with the square root of the row count.
  */
 const PER_ROOT = 8;
 const FEWEST = 500;
 const MOST = 10_000;
-/** Conditions of one filter that are asked at the most. */
 const ASKED = 4;
 
-/** What an index can do with a condition. */
 type Use = 'one' | 'some' | 'range' | null;
 
 function useOf(condition: Filter[string]): Use {
@@ -34,19 +32,15 @@ function useOf(condition: Filter[string]): Use {
   return [c.gt, c.gte, c.lt, c.lte, c.prefix].some((bound) => bound !== undefined) ? 'range' : null;
 }
 
-/** Names documents by their ids: SQLite looks these up. */
 const isNamed = ({ id }: Filter): boolean => ['one', 'some'].includes(useOf(id) ?? '');
 
-/** The way along the order of a list. */
 export interface Walk {
-  /** `FROM …` */
   from: string;
   columns: Columns;
-  /** Paths that hold one value each on this way. */
   fixed: readonly string[];
 }
 
-/** Along the index that is in this order, or the values of its first path; where there is none, SQLite finds a way. */
+/** Walks the index with this order, or the values of its first path; otherwise SQLite chooses. */
 export function chooseWalk(table: Table, filter: Filter, sort: Sort = []): Walk {
   const { name, columns, indexes, values } = table;
   const by = sort[0]?.[0] ?? 'id';
@@ -58,7 +52,7 @@ export function chooseWalk(table: Table, filter: Filter, sort: Sort = []): Walk 
   const best = by === 'id' ? undefined : indexes.toSorted((a, b) => fixed(b) - fixed(a))[0];
   if (best !== undefined && fixed(best) >= 0)
     return { from: `FROM "${name}" INDEXED BY "${best.label}"`, columns, fixed: best.paths.slice(0, fixed(best)) };
-  // Every document that matches has a value there.
+  // Every matching document has a value there.
   const isAsked = (one: Filter): boolean => ['one', 'range'].includes(useOf(one[by]) ?? '') && !asksForFalse(one[by]);
   const any = filter.or === undefined ? [] : listOrFilters(filter.or);
   const isWhole = isAsked(filter) || (any.length > 0 && any.every(isAsked));
@@ -67,7 +61,6 @@ export function chooseWalk(table: Table, filter: Filter, sort: Sort = []): Walk 
   return { from, columns: new Map([...columns, [by, 'v.value']]), fixed: [] };
 }
 
-/** What a count reads: an index that holds all that is asked, by its longest beginning; else SQLite finds a way. */
 export function countedFrom({ name, indexes }: Table, filter: Filter, path: string | null): string {
   const asked = Object.keys(filter).filter((one) => filter[one] !== undefined);
   const needed = path === null ? asked : [...asked, path];
@@ -80,18 +73,18 @@ export function countedFrom({ name, indexes }: Table, filter: Filter, path: stri
   return `FROM "${name}"${asked.length === 0 || best === undefined ? '' : ` INDEXED BY "${best.label}"`}`;
 }
 
-/** Rows among which all are that the filter matches, each once; null when they are not known to be few. */
+/** Returns row numbers that include every match, each once; null when they may be many. */
 export function fewRows(connection: Connection, table: Table, filter: Filter, sort: Sort | null): number[] | null {
   if (isNamed(filter)) return null;
   const by = sort?.[0]?.[0] ?? 'id';
   const fixed = sort === null ? [] : chooseWalk(table, filter, sort).fixed;
-  // Without an order, and in that of the ids, SQLite takes the index that fits the filter by itself.
+  // Without an order, or ordered by id, SQLite chooses the fitting index itself.
   const own = [...sideWays(table, filter), ...(by === 'id' ? [] : indexWays(table, filter, fixed, by))];
   const any = filter.or === undefined ? [] : listOrFilters(filter.or);
   const most = boundOf(connection, table);
   const rows = firstFew(connection, own, most);
   if (rows !== null || any.length === 0) return rows;
-  // Of alternatives SQLite takes no index; where none has a side table, the walk meets one of them soon.
+  // SQLite uses no index for alternatives; without side tables, the walk soon finds a match.
   const all = new Set<number>();
   for (const one of any) {
     const ways = [...sideWays(table, one), ...idWay(table, one), ...indexWays(table, one, fixed, by)];
@@ -108,7 +101,6 @@ function boundOf(connection: Connection, { name }: Table): number {
   return Math.round(Math.min(MOST, Math.max(FEWEST, PER_ROOT * Math.sqrt(Number(rows)))));
 }
 
-/** What the first of these finds that finds few. */
 function firstFew(connection: Connection, ways: readonly Sql[], most: number): number[] | null {
   for (const { text, values } of ways.slice(0, ASKED)) {
     const rows = connection.prepare(`${text} LIMIT ?`).all([...values, most + 1]);
@@ -133,14 +125,13 @@ function sideWays({ name, values, search }: Table, filter: Filter): Sql[] {
   ];
 }
 
-/** Of which the values have nothing. */
+/** The side table has no rows for this condition. */
 function asksForFalse(condition: Filter[string]): boolean {
   if (typeof condition !== 'object' || condition === null || Array.isArray(condition)) return condition === false;
   const { has, has_any, in: list } = condition as Exclude<Condition, Scalar>;
   return has === false || (has_any ?? list ?? []).includes(false);
 }
 
-/** What one of the values has to be. */
 function scalarCondition(condition: Filter[string]): Filter[string] {
   if (typeof condition !== 'object' || condition === null || Array.isArray(condition)) return condition;
   const { has, has_any, in: list, gt, gte, lt, lte, prefix } = condition as Exclude<Condition, Scalar>;
@@ -155,7 +146,6 @@ const idWay = ({ name, columns }: Table, { id }: Filter): Sql[] => {
   return [{ text: `SELECT n FROM "${name}" WHERE ${text}`, values }];
 };
 
-/** By ranges of indexes, the narrowest first; none where the walk narrows as much. */
 function indexWays({ name, columns, indexes }: Table, filter: Filter, fixed: readonly string[], by: string): Sql[] {
   const ranges = indexes.map(({ paths }) => rangeOf(paths, filter, by));
   const narrower = ranges.filter((range) => range.some((path) => !fixed.includes(path)));
@@ -168,7 +158,6 @@ function indexWays({ name, columns, indexes }: Table, filter: Filter, fixed: rea
     });
 }
 
-/** The leading paths of an index that make a range of it. */
 function rangeOf(paths: readonly string[], filter: Filter, by: string): string[] {
   const range: string[] = [];
   for (const path of paths) {
@@ -180,9 +169,9 @@ function rangeOf(paths: readonly string[], filter: Filter, by: string): string[]
   return range;
 }
 
-/** `FROM …`, those rows one by one, and its parameters: the filter follows in a WHERE. */
+/** Returns `FROM …` for exactly these rows, with its parameters; the caller adds the WHERE. */
 export function fromRows(name: string, rows: readonly number[]): Sql {
-  // The names of json_each's columns would hide those of the table.
+  // The column names of json_each would shadow those of the table.
   const listed = `(SELECT value AS "~row" FROM json_each(?))`;
   return { text: `FROM ${listed} CROSS JOIN "${name}" ON "${name}".n = "~row"`, values: [JSON.stringify(rows)] };
 }

@@ -1,4 +1,3 @@
-/** Answers reading requests, one after the other, on a connection of its own. */
 import { Connection, type ConnectionOptions } from '../connection/connection.js';
 import { checkFormat } from '../schema/format.js';
 import type { RequestService } from '../threads/executor.js';

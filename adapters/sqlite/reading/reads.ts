@@ -1,4 +1,3 @@
-/** The read operations on one connection: what may scan runs here, on a thread of its own. */
 import { toAfterFilters } from '../../../ports/cursor.js';
 import { checkPath } from '../../../ports/document.js';
 import type { Filter, Scalar } from '../../../ports/store.js';
@@ -15,7 +14,6 @@ import { salvage } from './salvage.js';
 
 type Read = (connection: Connection, table: Table, text: string) => unknown;
 
-/** What each read answers for a table that exists, and for a collection without one. */
 const READS: Record<Exclude<ReadKind, 'examine'>, [read: Read, empty: unknown]> = {
   get: [
     (connection, { name }, id) => {
@@ -32,7 +30,10 @@ const READS: Record<Exclude<ReadKind, 'examine'>, [read: Read, empty: unknown]> 
   groupCount: [(connection, table, text) => groupCount(connection, table, JSON.parse(text) as GroupRequest), []],
 };
 
-/** A document's body and bytes, of one moment; null: it is not there. @throws DamagedText, or the driver's error */
+/**
+ * Returns a document's body and bytes from one snapshot, or null.
+ * @throws DamagedText, or the driver's error
+ */
 export function readWhole(
   connection: Pick<Driver, 'prepare'>,
   name: string,
@@ -44,7 +45,10 @@ export function readWhole(
   return row === undefined ? null : [wholeBody(row[0] as string), (row[1] ?? null) as Uint8Array | null];
 }
 
-/** Answers with bodies or ids, a number, or groups. @throws TypeError (a programming error) or the driver's error */
+/**
+ * Returns bodies, ids, a number or groups.
+ * @throws TypeError (a programming error) or the driver's error
+ */
 export function performRead(
   connection: Connection,
   [kind, name, text]: readonly [kind: Exclude<ReadKind, 'examine'>, name: string, text: string],
@@ -55,7 +59,10 @@ export function performRead(
   return table ? read(connection, table, text) : empty;
 }
 
-/** The statement of one stretch of a find, along the index of its order. Its last parameter is the number of rows. */
+/**
+ * Returns the statement for one stretch of a find along its sort index. The last parameter is the
+ * number of rows.
+ */
 export function findSql(
   table: Table,
   { filter, sort }: Pick<FindRequest, 'filter' | 'sort'>,
@@ -71,7 +78,7 @@ export function findSql(
 }
 
 function find(connection: Connection, table: Table, request: FindRequest, what: 'body' | 'id'): string[] {
-  // One snapshot for all statements: a document that moves meanwhile is not seen twice.
+  // One snapshot for all statements, so that a moving document is not returned twice.
   const found = snapshot(connection, () => {
     const few = fewRows(connection, table, request.filter, request.sort);
     return few === null ? walk(connection, table, request, what) : findAmong(connection, table, request, few, what);
@@ -103,7 +110,7 @@ function findAmong(
   const where = whereSql(filters, table.columns);
   const sql = `SELECT "${table.name}".n ${from.text} WHERE ${where.text} ORDER BY ${orderSql(sort, table.columns)} LIMIT ?`;
   const found = connection.prepare(sql).all([...from.values, ...where.values, rows]);
-  // The bodies are read for this page alone: sorting them would copy every candidate's.
+  // Bodies are read for this page only: sorting them would copy every candidate.
   const one = connection.prepare(`SELECT ${what} FROM "${table.name}" WHERE n = ?`);
   return found.map(([n = null]) => one.get([n])?.[0] as string);
 }
@@ -117,7 +124,10 @@ function snapshot<V>(connection: Connection, read: () => V): V {
   }
 }
 
-/** `FROM … WHERE …` of what is counted. @param path by whose values; null: all together */
+/**
+ * Returns `FROM … WHERE …` of a count.
+ * @param path to group by; null counts all
+ */
 function counted(connection: Connection, table: Table, filter: Filter, path: string | null): Sql {
   const few = fewRows(connection, table, filter, null);
   const from = few === null ? { text: countedFrom(table, filter, path), values: [] } : fromRows(table.name, few);

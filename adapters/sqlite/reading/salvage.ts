@@ -1,6 +1,6 @@
 /**
- * A page of which something is damaged, read again row by row: what can be read, and the ids of what cannot. An
- * ordinary read pays nothing for it.
+ * Reads a page that contains damage again, row by row. Returns the readable documents and the ids
+ * of the others. Ordinary reads have no overhead.
  */
 import { toAfterFilters } from '../../../ports/cursor.js';
 import { toTotalSort } from '../../../ports/document.js';
@@ -15,13 +15,11 @@ import type { FindRequest } from '../threads/messages.js';
 
 export interface SalvagedRow {
   id: string;
-  /** Null: it is damaged. */
   body: string | null;
-  /** By which the next page begins, as a cursor has them. */
   values: Scalar[];
 }
 
-/** Conditions that no index holds see nothing of a body that is no JSON: its fields count as missing. */
+/** To conditions without an index, the fields of an invalid body count as missing. */
 export function salvage(connection: Connection, table: Table, request: FindRequest): SalvagedRow[] {
   const { filter, sort, after, rows } = request;
   const { columns } = table;

@@ -1,11 +1,13 @@
-/** The column of a collection's bytes; its name says which field they are, so that every connection learns it. */
+/**
+ * The bytes column of a collection. Its name contains the field, so that every connection can read
+ * it from the schema.
+ */
 import type { Driver } from '../driver/driver.js';
 
 const PREFIX = '~bytes:';
 
 export const bytesColumn = (field: string): string => `"${PREFIX}${field}"`;
 
-/** The field among the names of a table's columns; undefined: the collection has none. */
 export const bytesFieldIn = (columns: readonly string[]): string | undefined =>
   columns.find((column) => column.startsWith(PREFIX))?.slice(PREFIX.length);
 

@@ -1,13 +1,13 @@
-/** The layout of the tables, as a number in the file: another layout is refused, and not read as if it were ours. */
+/** Version of the table layout, stored in the file. Files with another layout are rejected. */
 import type { Driver } from '../driver/driver.js';
 import { declaredIn, type Statements } from './declared.js';
 
 const FORMAT = 2;
 
-/** Within a transaction, with the first table. */
+/** Call within the transaction that creates the first table. */
 export const markFormat = (driver: Pick<Driver, 'exec'>): void => driver.exec(`PRAGMA user_version = ${FORMAT}`);
 
-/** @throws Error that says what the file is */
+/** @throws Error that describes the file */
 export function checkFormat(connection: Statements): void {
   const tables = connection.prepare(`SELECT name FROM sqlite_master WHERE type = 'table'`).all([]);
   const [version] = connection.prepare('PRAGMA user_version').get([]) ?? [];
@@ -15,6 +15,6 @@ export function checkFormat(connection: Statements): void {
     throw new Error(
       `its tables are of layout ${String(version)}, and this version reads layout ${FORMAT}: export it with the version that made it, and import it`,
     );
-  // The schema may lie on the first page alone: a file that is cut off behind it is no store.
+  // The schema may fit on the first page: this read detects a file that is truncated after it.
   declaredIn(connection, '');
 }

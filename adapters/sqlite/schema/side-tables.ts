@@ -1,8 +1,10 @@
 /**
- * What finds few documents among many, written in the transaction of their document:
- *  - `<name>:values`: path, value and row of each value at a path of `CollectionSpec.values`, of an array each element;
- *  - `<name>:search`: the trigrams of the texts of `CollectionSpec.search`, as FTS5 without the texts.
- * What they find is checked against the document.
+ * Side tables that find few documents among many. They are written in the document's transaction,
+ * and their results are checked against the document:
+ *
+ * - `<name>:values`: path, value and row of each value of `CollectionSpec.values`, one per array
+ *   element;
+ * - `<name>:search`: trigrams of the texts of `CollectionSpec.search`, in FTS5 without the texts.
  */
 import { extractTrigrams } from '../../../lib/text/trigrams.js';
 import { getPathValue } from '../../../ports/document.js';
@@ -14,15 +16,12 @@ import type { Statements } from './declared.js';
 export const valuesTable = (name: string): string => `"${name}:values"`;
 export const searchTable = (name: string): string => `"${name}:search"`;
 
-/** Trigrams of one part that are asked for; more find no fewer documents in practice. */
+/** Maximum trigrams per search part; more do not narrow the result in practice. */
 const MOST_ASKED = 24;
-/** Divides the texts of several fields. */
 const BETWEEN = '\n';
 
-/** What is declared of them. */
 type SideSpec = Required<Pick<CollectionSpec, 'values' | 'search'>>;
 
-/** What the side tables hold of a document. */
 export interface SideRows {
   values: readonly (readonly [path: string, value: Value])[];
   text: string;
@@ -42,10 +41,13 @@ export function sideRowsOf(doc: Doc, { values, search }: SideSpec): SideRows {
   return { values: rows, text: texts.join(BETWEEN) };
 }
 
-/** False says of nearly all documents the same. */
+/** False is too common to narrow a search. */
 const isFound = (value: Json): boolean => value !== null && value !== false && typeof value !== 'object';
 
-/** Within a transaction. @param before what the tables hold of the row `n` */
+/**
+ * Call within a transaction.
+ * @param before current entries of row `n`
+ */
 export function writeSideRows(connection: Statements, name: string, n: Value, before: SideRows, after: SideRows): void {
   const has = ({ values }: SideRows, [path, value]: SideRows['values'][number]): boolean =>
     values.some(([one, other]) => one === path && other === value);
@@ -61,16 +63,21 @@ export function writeSideRows(connection: Statements, name: string, n: Value, be
     connection.prepare(`INSERT INTO ${searchTable(name)} (rowid, text) VALUES (?, ?)`).run([n, indexed(after.text)]);
 }
 
-/** Of a row whose document cannot be read, so that nobody knows what the tables hold of it. */
+/**
+ * Deletes the entries of a row whose document is unreadable, so that its entries cannot be derived.
+ */
 export function dropSideRows(connection: Statements, name: string, { values, search }: SideSpec, n: Value): void {
   if (values.length > 0) connection.prepare(`DELETE FROM ${valuesTable(name)} WHERE n = ?`).run([n]);
   if (search.length > 0) connection.prepare(`DELETE FROM ${searchTable(name)} WHERE rowid = ?`).run([n]);
 }
 
-/** FTS5 takes a NUL for the end of the text. */
+/** FTS5 treats NUL as the end of the text. */
 const indexed = (text: string): string => text.replaceAll('\0', '\ufffd');
 
-/** What a MATCH asks for, of texts that have all that the filter asks for; null: no part of it is long enough. */
+/**
+ * Builds the MATCH expression for texts that contain everything the filter searches; null when no
+ * part is long enough.
+ */
 export function buildMatch(filter: Filter, search: readonly string[]): string | null {
   const grams = search.flatMap((path) => {
     const condition = filter[path] as Condition | undefined;
@@ -80,7 +87,6 @@ export function buildMatch(filter: Filter, search: readonly string[]): string | 
   return grams.length === 0 ? null : [...new Set(grams)].map((gram) => `"${gram.replaceAll('"', '""')}"`).join(' AND ');
 }
 
-/** Evenly chosen of a long part. */
 function spread(grams: readonly string[]): string[] {
   const step = Math.ceil(grams.length / MOST_ASKED);
   return grams.filter((_, i) => i % step === 0);

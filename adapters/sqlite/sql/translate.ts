@@ -1,7 +1,7 @@
 /**
- * Filters and sorts as SQL: pure functions. Operands are always bound parameters; only paths, which match PATH,
- * become text of the statement. Every condition is exact (no re-check in JavaScript), and those on index columns can
- * be index ranges.
+ * Translates filters and sorts to SQL. Operands are always bound parameters; only validated paths
+ * become statement text. Every condition is exact, and conditions on index columns can be index
+ * ranges.
  */
 import { listOrFilters, checkPath, toTotalSort } from '../../../ports/document.js';
 import type { Condition, Filter, Scalar, Sort } from '../../../ports/store.js';
@@ -10,7 +10,6 @@ import { bodyExpression, jsonPath, SQL_FALSE, SQL_TRUE } from './values.js';
 
 type Operators = Exclude<Condition, Scalar>;
 
-/** Path → the column that holds its value, as SQL; all other paths are read from the body. */
 export type Columns = ReadonlyMap<string, string>;
 
 export interface Sql {
@@ -18,9 +17,9 @@ export interface Sql {
   values: Value[];
 }
 
-/** Not a plain 0, which SQLite takes as "no plan" where a statement names its index. */
+/** Not a plain 0, for which SQLite reports "no query solution" when a statement names its index. */
 const NEVER = '+0';
-/** Lists longer than this travel as one JSON parameter. */
+/** Longer lists are bound as one JSON parameter. */
 const MAX_LIST = 64;
 
 export function columnName(path: string): string {
@@ -31,7 +30,6 @@ export function expression(path: string, columns: Columns): string {
   return columns.get(checkPath(path)) ?? bodyExpression(path);
 }
 
-/** All `filters` hold. */
 export function whereSql(filters: readonly Filter[], columns: Columns): Sql {
   const values: Value[] = [];
   const terms = filters.flatMap((filter) => filterTerms(filter, columns, values));
@@ -75,7 +73,7 @@ function conditionTerms(path: string, condition: Condition, values: Value[], col
   if (c.contains !== undefined) {
     const parts = [c.contains].flat();
     values.push(...parts);
-    // Each look into a long document costs: one for the type, and one for the text of each part.
+    // Each access to a long document is expensive: one for the type, and one per part.
     const [isText, text] = columns.has(path)
       ? [`typeof(${at}) = 'text'`, at]
       : [`json_type(body, ${jsonPath(path)}) = 'text'`, `json_extract(body, ${jsonPath(path)})`];
@@ -93,7 +91,7 @@ function equal(at: string, operand: Scalar, values: Value[]): string {
   return `${at} = ?`;
 }
 
-/** `IS NOT NULL` as a range: an index seek that skips the nulls, which come first. */
+/** `IS NOT NULL` as a range: an index seek that skips the nulls, which sort first. */
 function present(at: string): string {
   return `${at} >= -9e999`;
 }
@@ -102,7 +100,8 @@ function oneOf(path: string, operands: readonly Scalar[], values: Value[]): stri
   const terms = [];
   const singles = [true, false, null].filter((v) => operands.includes(v));
   const plain = operands.filter((v): v is string | number => typeof v === 'string' || typeof v === 'number');
-  // Several terms: a plus keeps SQLite from looking each up in an index of its own and sorting what it found.
+  // With several terms, a unary plus stops SQLite from using one index lookup per term and sorting
+  // the results.
   const at = singles.length + Math.min(1, plain.length) > 1 ? `+${path}` : path;
   if (plain.length > MAX_LIST) {
     values.push(JSON.stringify(plain));
@@ -117,13 +116,13 @@ function oneOf(path: string, operands: readonly Scalar[], values: Value[]): stri
   return terms.length === 1 ? (terms[0] as string) : `(${terms.join(' OR ')})`;
 }
 
-/** Repeats the last value up to a power of two, so that few shapes of statement exist. */
+/** Repeats the last value up to a power of two, to limit the number of distinct statements. */
 function padded<V>(list: readonly V[]): V[] {
   const size = 2 ** Math.ceil(Math.log2(list.length));
   return Array.from({ length: size }, (_, i) => list[Math.min(i, list.length - 1)] as V);
 }
 
-/** Above the operand and below the next type: text ends where blobs begin, numbers where text does. */
+/** Greater than the operand and below the next type: blobs follow text, text follows numbers. */
 function above(at: string, operator: string, operand: Scalar, values: Value[]): string {
   if (typeof operand === 'boolean') return `${at} ${operator} ${operand ? SQL_TRUE : SQL_FALSE}`;
   values.push(operand);
@@ -145,13 +144,15 @@ function startsWith(at: string, prefix: string, values: Value[]): string {
   return `(${at} >= ? AND ${at} < ?)`;
 }
 
-/** The smallest text, by code point, above all that start with `prefix`; null when there is none. */
+/**
+ * Returns the smallest text, by code point, above all texts with `prefix`; null when none exists.
+ */
 export function afterPrefix(prefix: string): string | null {
   const points = Array.from(prefix);
   while (points.length > 0) {
     const last = (points.pop() as string).codePointAt(0) as number;
     if (last === 0x10ffff) continue;
-    // Surrogates are no characters of their own.
+    // Skips the surrogates, which are not characters.
     return points.join('') + String.fromCodePoint(last === 0xd7ff ? 0xe000 : last + 1);
   }
   return null;
@@ -168,7 +169,7 @@ function hasOne(path: string, operands: readonly Scalar[], values: Value[]): str
       : `(type IN ('integer', 'real') AND value = ?)`;
   });
   if (terms.length === 0) return NEVER;
-  // json_each takes a scalar for an array of one, and an object for one of its members.
+  // json_each would treat a scalar as an array, and an object as its members.
   const elements = `json_each(body, CASE json_type(body, ${at}) WHEN 'array' THEN ${at} ELSE '$."no such key"' END)`;
   return `EXISTS (SELECT 1 FROM ${elements} WHERE ${terms.join(' OR ')})`;
 }

@@ -1,8 +1,6 @@
 /**
- * How a JSON value is stored in an index column, so that SQLite's own order and equality are those of
- * ports/document.ts: null < numbers < text < blobs, and `true` (a blob) is not 1. Rejected: indexes on
- * `json_extract(body, …)`, where true is 1, an array is text, and every write of a document rewrites all its indexes
- * (2.6 times the cost of a small change).
+ * Encodes JSON values for index columns, so that SQLite's order and equality match
+ * ports/document.ts: null < numbers < text < blobs, and `true` (a blob) differs from 1.
  */
 import type { Json } from '../../../ports/store.js';
 import type { Value } from '../driver/driver.js';
@@ -11,7 +9,6 @@ const COMPOUND = Buffer.from([0]);
 const FALSE = Buffer.from([1]);
 const TRUE = Buffer.from([2]);
 
-/** The same as SQL literals. */
 export const SQL_COMPOUND = `x'00'`;
 export const SQL_FALSE = `x'01'`;
 export const SQL_TRUE = `x'02'`;
@@ -22,11 +19,13 @@ export function columnValue(value: Json): Value {
   return COMPOUND;
 }
 
-/** Whether two values of one column are equal. A value that is neither text nor number is one of a few short blobs. */
+/**
+ * Returns whether two column values are equal. Values that are neither text nor numbers are short
+ * blobs.
+ */
 export const isSame = (a: Value, b: Value): boolean =>
   a === b || (a instanceof Uint8Array && b instanceof Uint8Array && a[0] === b[0]);
 
-/** What `columnValue` made of a scalar, or a blob literal of the above, as JSON again. */
 export function scalarOf(value: Value): string | number | boolean | null {
   if (value === null || typeof value === 'string' || typeof value === 'number') return value;
   return value[0] === 0 ? null : value[0] === 2;
@@ -35,7 +34,8 @@ export function scalarOf(value: Value): string | number | boolean | null {
 const quoted = new Map<string, string>();
 
 /**
- * SQL that gives the value at `path` of a body as `columnValue` gives it. `path` matches PATH, so needs no escaping.
+ * Returns SQL for the encoded value at `path` of a body. `path` is validated, so it needs no
+ * escaping.
  */
 export function bodyExpression(path: string): string {
   let sql = quoted.get(path);
@@ -49,7 +49,9 @@ export function bodyExpression(path: string): string {
   return sql;
 }
 
-/** The path in SQLite's notation, as an SQL literal; quoted keys never address array elements. */
+/**
+ * Returns the path as a SQL literal in SQLite's notation; quoted keys never address array elements.
+ */
 export function jsonPath(path: string): string {
   return `'$.${path
     .split('.')

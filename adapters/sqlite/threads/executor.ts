@@ -1,35 +1,29 @@
-/** Where requests go: a thread of their own, or the caller's. */
 import { reasonOf } from '../driver/driver.js';
 import { unwrap, type Outcome, type Request } from './messages.js';
 
 export interface Executor {
-  /** @throws what keeps it from opening the file */
+  /** @throws the error that prevents opening the file */
   start(): Promise<void>;
   call(request: Request): Promise<unknown>;
-  /** Waits until every request is answered. */
   close(): Promise<void>;
 }
 
-/** What answers requests, on whichever thread it runs. */
 export interface RequestService<R extends Request> {
-  /** One outcome per request, in order. */
   answer: (batch: readonly R[]) => readonly Outcome[];
   close: () => void;
-  /** Requests answered together at most: bounds how long one waits for its neighbours. */
+  /** Maximum requests per batch, which bounds the wait for other requests. */
   most: number;
 }
 
-/** A request whose answer is waited for. */
 export interface Call {
   request: Request;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
 }
 
-/** Hears of each error of a request. */
 export type FailureListener = (error: unknown) => void;
 
-/** @param outcomes one per call, in their order */
+/** @param outcomes one per call, in order */
 export function settle(calls: readonly Call[], outcomes: readonly Outcome[], failed?: FailureListener): void {
   for (const [i, { resolve, reject }] of calls.entries()) {
     try {
@@ -41,7 +35,7 @@ export function settle(calls: readonly Call[], outcomes: readonly Outcome[], fai
   }
 }
 
-/** An error of libsql's own class comes out of a worker as a plain object. */
+/** libsql's own errors leave a worker as plain objects. */
 export function errorOf(thrown: unknown): Error {
   if (thrown instanceof Error) return thrown;
   const { message, code } = (thrown ?? {}) as { message?: unknown; code?: unknown };

@@ -1,6 +1,6 @@
 /**
- * Answers requests on the thread that makes them, for a process that has nobody to keep waiting: a command. What is
- * asked in one turn is answered together, as a worker does, so that many writes share a commit.
+ * Answers requests on the calling thread, for commands, which may block. Requests of one event-loop
+ * turn are answered together, so that they share a commit.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { cannotOpen, settle, type Call, type Executor, type FailureListener, type RequestService } from './executor.js';
@@ -11,7 +11,7 @@ export class InlineExecutor<R extends Request> implements Executor {
   #queue: Call[] = [];
   #working: Promise<void> | null = null;
 
-  /** @param open makes the service of the file at `path`, for the first request */
+  /** @param open opens the service of the file at `path`, on the first request */
   constructor(
     private readonly path: string,
     private readonly open: () => RequestService<R>,
@@ -19,7 +19,7 @@ export class InlineExecutor<R extends Request> implements Executor {
   ) {}
 
   async start(): Promise<void> {
-    // The first request does it: most commands write nothing.
+    // Opened on the first request: most commands write nothing.
   }
 
   call(request: R): Promise<unknown> {
@@ -35,7 +35,6 @@ export class InlineExecutor<R extends Request> implements Executor {
     this.#service = null;
   }
 
-  /** Until nothing waits any more, and what comes meanwhile. */
   async #work(): Promise<void> {
     while (this.#queue.length > 0) {
       await turn();

@@ -1,6 +1,6 @@
 /**
- * What the main thread and the workers say to each other. Arguments and documents travel as JSON text: cheaper than a
- * structured clone of objects, and a body goes to the file and back without being parsed on the way.
+ * Messages between the main thread and the workers. Arguments and documents are JSON text: less
+ * expensive than structured clones, and bodies are stored without parsing.
  */
 import {
   StoreConflict,
@@ -25,24 +25,23 @@ export type WriteKind =
 export type ReadKind = 'get' | 'whole' | 'find' | 'ids' | 'salvage' | 'count' | 'groupCount' | 'examine';
 
 /**
- * `examine`: one step; null, until it answers what was found.
- *
- * `text` is the JSON of the arguments below; `docs` are the documents of `insert` and `put`, also within a transaction,
- * in order.
+ * `text` is the JSON of the arguments below. `docs` are the documents of `insert` and `put`, also
+ * within a transaction, in order. `examine` performs one step and answers null until it is
+ * complete.
  */
 export type WriteRequest = readonly [kind: WriteKind, collection: string, text: string, docs?: readonly DocText[]];
 export type ReadRequest = readonly [kind: ReadKind, collection: string, text: string];
 export type Request = WriteRequest | ReadRequest;
 
-/** `change` answers with the document; `touch` (a bulk's change) only whether there was one. */
+/** `change` answers with the document; `touch` (a change in a bulk) only whether it existed. */
 export interface ChangeRequest extends ChangeOptions {
   filter: Filter;
   update: Update;
 }
 
 /**
- * Of `transact`; its collection is all of them, with blanks between. Bodies are answered where they are asked for.
- * `insert`, `put`: the next one of `docs`.
+ * Requests of `transact`, whose collection field lists all collections, separated by blanks.
+ * `insert` and `put` take the next entry of `docs`.
  */
 export type TransactRequest = readonly (
   | { collection: string; insert: true }
@@ -59,13 +58,11 @@ export interface IdsRequest {
 export interface FindRequest {
   filter: Filter;
   sort: Sort;
-  /** How many rows at the most. */
   rows: number;
-  /** Sort values of the row after which the page begins. */
+  /** Sort values of the row before the page. */
   after: readonly Scalar[] | null;
 }
 
-/** A document's body, and what its bytes field holds. */
 export type StoredWhole = readonly [body: string, bytes: Uint8Array | null];
 
 export interface GroupRequest {
@@ -73,18 +70,19 @@ export interface GroupRequest {
   filter: Filter;
 }
 
-/** The collections that a request concerns. */
 export const collectionsOf = ([, collection]: Request): readonly string[] =>
   collection.includes(' ') ? collection.split(' ') : [collection];
 
-/** One per request, in order. */
 export type Outcome =
   | { value: unknown }
   | { conflict: string }
   | { damaged: DamagedPlace; error: string }
   | { error: string; name: string };
 
-/** @param collection what the request was about @param id of the document that it was about */
+/**
+ * @param collection of the request
+ * @param id of the requested document
+ */
 export function outcomeOf(error: unknown, collection: string | null = null, id: string | null = null): Outcome {
   if (error instanceof StoreConflict) return { conflict: error.index };
   if (isFull(error)) return { error: String(error), name: 'StoreFull' };
@@ -99,7 +97,6 @@ export function outcomeOf(error: unknown, collection: string | null = null, id: 
 
 const ERRORS: Record<string, new (message: string) => Error> = { TypeError, RangeError };
 
-/** The value, or the error again, as an error of this thread. */
 export function unwrap(outcome: Outcome): unknown {
   if ('value' in outcome) return outcome.value;
   if ('conflict' in outcome) throw new StoreConflict(outcome.conflict);

@@ -1,6 +1,7 @@
 /**
- * A thread's side of worker-thread.ts: `ready` once, then answers in the order of the requests; `close` closes the
- * connection and ends the thread. Messages that have arrived meanwhile are answered together.
+ * Thread side of `WorkerThread`: sends `ready` once, then answers in request order; `close` closes
+ * the connection and ends the thread. Messages that have arrived in the meantime are answered as
+ * one batch.
  */
 import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
 import type { RequestService } from './executor.js';

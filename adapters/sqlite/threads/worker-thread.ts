@@ -1,6 +1,6 @@
 /**
- * A thread that answers requests (serve.ts). Those of one turn go out in one message, and the next ones without waiting
- * for their answers: the thread takes what has arrived as one batch, which makes the group commit.
+ * Answers requests on a worker thread. Requests of one turn are sent in one message, without
+ * waiting for earlier answers, which enables group commit.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
@@ -10,12 +10,12 @@ import { cannotOpen, errorOf, settle, type Call, type Executor, type FailureList
 import type { Outcome, Request } from './messages.js';
 import { CLOSE, READY } from './serve.js';
 
-/** Requests and answers die young and are small: V8's own choice lets them grow to 48 MB before it looks. */
+/** Requests and answers are small and short-lived; V8's default lets this space grow to 48 MB. */
 const YOUNG_MB = 8;
 
 export class WorkerThread implements Executor {
   #worker: Worker | null = null;
-  /** Sent, or to be sent at the end of the turn: the last ones. Answers come in their order. */
+  /** Unanswered calls in order; the last ones may not have been sent. */
   #calls: Call[] = [];
   #unsent: Request[] = [];
   #refusal: Error | null = null;
@@ -72,7 +72,7 @@ export class WorkerThread implements Executor {
     if (this.#calls.length === 0) this.#idle?.();
   }
 
-  /** A worker ends only by a fault of the program or the machine: nothing is acknowledged any more. */
+  /** A worker only ends after a fatal error; nothing is acknowledged afterwards. */
   #end(error: unknown): void {
     this.#refusal ??= errorOf(error);
     this.#worker = null;

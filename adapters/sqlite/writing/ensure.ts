@@ -1,7 +1,7 @@
 /**
- * Tables and indexes. A collection is `(n, id, body, "$.path" …)`: one column per indexed path, kept by the writer
- * (table-writer.ts) with the value of values.ts. Columns are only ever added. `n` numbers the rows for the side tables:
- * a VACUUM may give other row numbers to a table without such a column.
+ * Creates tables and indexes. A collection is `(n, id, body, "$.path" …)`: one column per indexed
+ * path, maintained by the table writer. Columns are only ever added. `n` identifies rows for the
+ * side tables, because VACUUM may renumber a table without such a column.
  */
 import { checkPath } from '../../../ports/document.js';
 import { StoreConflict, type CollectionSpec } from '../../../ports/store.js';
@@ -17,10 +17,9 @@ import { hasSideTables, NO_ROWS, searchTable, sideRowsOf, valuesTable, writeSide
 import { columnName } from '../sql/translate.js';
 import { bodyExpression } from '../sql/values.js';
 
-/** Documents that are read together while a side table is filled. */
 const AT_ONCE = 200;
 
-/** Typeless columns: SQLite converts nothing when it stores or compares. */
+/** Columns have no type, so that SQLite converts nothing when it stores or compares. */
 export function createTable(connection: Connection, name: string): void {
   connection.driver.exec(
     `CREATE TABLE IF NOT EXISTS "${name}" (n INTEGER PRIMARY KEY, id NOT NULL UNIQUE, body TEXT NOT NULL)`,
@@ -29,7 +28,10 @@ export function createTable(connection: Connection, name: string): void {
   connection.forget(name);
 }
 
-/** Within a transaction. @throws StoreConflict when stored documents break a new unique index; TypeError */
+/**
+ * Call within a transaction.
+ * @throws StoreConflict when stored documents violate a new unique index; TypeError
+ */
 export function ensureCollection(connection: Connection, spec: CollectionSpec): void {
   const { name } = spec;
   const declared = declaredOf(spec);
@@ -47,7 +49,10 @@ export function ensureCollection(connection: Connection, spec: CollectionSpec): 
 
 const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** @throws TypeError on a unique index over several fields, and on a field that is stored apart and looked at */
+/**
+ * @throws TypeError on a unique index over several fields, or when a queried field is stored
+ *   separately
+ */
 function checkDeclared({ indexes, values, search, compressed }: Declared, bytes: string | undefined): void {
   if (indexes.some(({ fields, unique }) => unique === true && fields.length !== 1))
     throw new TypeError('a unique index takes exactly one field');
@@ -58,7 +63,10 @@ function checkDeclared({ indexes, values, search, compressed }: Declared, bytes:
   }
 }
 
-/** A column stays when its declaration goes. @throws TypeError when another field holds the bytes already */
+/**
+ * The column remains when its declaration is removed.
+ * @throws TypeError when another field already holds the bytes
+ */
 function declareBytes(connection: Connection, name: string, field: string | undefined): void {
   if (field === undefined) return;
   const known = bytesField(connection.driver, name);
@@ -74,7 +82,7 @@ function ensureIndexes(connection: Connection, name: string, { indexes }: Declar
   const missing = wanted.filter((path) => path !== 'id' && !known.includes(path));
   for (const path of missing) driver.exec(`ALTER TABLE "${name}" ADD COLUMN ${columnName(path)}`);
   const set = missing.map((path) => `${columnName(path)} = ${bodyExpression(path)}`).join();
-  // A damaged document is found by none.
+  // Damaged documents are not indexed.
   if (missing.length > 0) driver.exec(`UPDATE "${name}" SET ${set} WHERE json_valid(body)`);
   for (const index of indexes) {
     const columns = index.fields.map((path) => (path === 'id' ? 'id' : columnName(path)));
@@ -91,7 +99,6 @@ function ensureIndexes(connection: Connection, name: string, { indexes }: Declar
     if (!labels.has(label)) driver.exec(`DROP INDEX IF EXISTS "${label}"`);
 }
 
-/** Made anew, which every connection notices, and filled with what is there. */
 function makeSideTables(connection: Connection, name: string, declared: Declared): void {
   const { driver } = connection;
   for (const table of [valuesTable(name), searchTable(name)]) driver.exec(`DROP TABLE IF EXISTS ${table}`);

@@ -1,6 +1,6 @@
 /**
- * The write requests on one connection, inside a transaction that committing.ts opens. Each ends in at most one
- * statement per document, so a conflict undoes nothing but itself and needs no savepoint.
+ * Write requests on one connection, inside the writer's transaction. Each ends in at most one
+ * statement per document, so a conflict needs no savepoint.
  */
 import { StoreConflict, type CollectionSpec, type Filter } from '../../../ports/store.js';
 import type { DocText } from '../body/stored-body.js';
@@ -20,15 +20,17 @@ const WRITES: Record<Kind, (writer: TableWriter, text: string, docs: readonly Do
   removeIds: (writer, text) => writer.removeIds(JSON.parse(text) as IdsRequest),
 };
 
-/** @throws TypeError for a request that would write nothing and say that it had */
+/** @throws TypeError for a request without documents, which would report success without writing */
 function given(docs: readonly DocText[]): readonly DocText[] {
   if (docs.length === 0) throw new TypeError('nothing is given to insert');
   return docs;
 }
 
 /**
- * @param careful a transaction that cannot be finished takes its own writes back; otherwise it throws `Undone`
- * @throws StoreConflict, TypeError (a programming error), Undone, or the driver's error
+ * @param careful rolls back a failed transaction by savepoint; otherwise `TransactionAbortedError`
+ *   is thrown
+ * @throws StoreConflict, TypeError (a programming error), TransactionAbortedError, or the driver's
+ *   error
  */
 export function performWrite(
   connection: Connection,
@@ -45,21 +47,18 @@ export function performWrite(
   return null;
 }
 
-/** A change within a transaction has found no document. */
 class ChangeRefused extends Error {}
 
 /**
- * A transaction of several writes cannot be finished after some of them were made (one whose first write is refused
- * has made none). The whole batch is rolled back and done again, carefully. Rejected: a savepoint for each transaction.
- * SQLite then copies every page before the page changes, which costs a fifth of a new group, and refusals are seldom.
+ * A transaction failed after some of its writes. The batch is rolled back and repeated with
+ * savepoints. A savepoint for every transaction would make SQLite copy each page before changing
+ * it, and failures are rare.
  */
 export class Undone extends Error {}
 
-/** Whether an error concerns one operation, not the connection. */
 export const isOfOne = (error: unknown): boolean =>
   error instanceof StoreConflict || error instanceof TypeError || error instanceof ChangeRefused;
 
-/** The bodies that are asked for; null when nothing was written. */
 function transact(
   connection: Connection,
   writes: TransactRequest,
@@ -78,9 +77,7 @@ function transact(
   }
 }
 
-/** The writes of one transaction. */
 class Steps {
-  /** How many writes are made. */
   taken = 0;
   readonly #connection: Connection;
   readonly #docs: IterableIterator<DocText>;
@@ -90,7 +87,10 @@ class Steps {
     this.#docs = docs[Symbol.iterator]();
   }
 
-  /** The body, where it is asked for. @throws ChangeRefused, StoreConflict, TypeError */
+  /**
+   * Returns the body where it is requested.
+   * @throws ChangeRefused, StoreConflict, TypeError
+   */
   take(write: TransactRequest[number]): string | null {
     const writer = new TableWriter(this.#connection, write.collection);
     let body: string | null = null;
@@ -106,7 +106,6 @@ class Steps {
     return body;
   }
 
-  /** The document that is inserted or put. */
   #next(): DocText {
     return this.#docs.next().value as DocText;
   }

@@ -1,6 +1,6 @@
 /**
- * The writes of one collection on the writer's connection. A conflict ends a write at its first statement, so it undoes
- * nothing but itself.
+ * Writes of one collection. A conflict ends a write at its first statement, so nothing else is
+ * rolled back.
  */
 import { applyUpdate, matches, buildSeed, getUniqueValue, getPathValue } from '../../../ports/document.js';
 import { StoreConflict, type Doc, type Filter, type Sort, type Update } from '../../../ports/store.js';
@@ -29,7 +29,6 @@ interface FoundDoc {
   doc: Doc;
 }
 
-/** The table is made when it is missing. */
 export class TableWriter {
   readonly #connection: Connection;
   readonly #name: string;
@@ -51,7 +50,6 @@ export class TableWriter {
     writeSideRows(this.#connection, this.#name, n, NO_ROWS, this.#sideRows(doc));
   }
 
-  /** In the place of the document with its id, whatever that holds, or as a new one. */
   put(text: DocText): void {
     const [id] = text;
     const [n] = this.#connection.prepare(`SELECT n FROM "${this.#name}" WHERE id = ?`).get([id]) ?? [];
@@ -66,7 +64,7 @@ export class TableWriter {
     if (hasSideTables(this.#table)) writeSideRows(this.#connection, this.#name, n, before, this.#sideRows(doc));
   }
 
-  /** The document as text and whether it was created; null when none matched. */
+  /** Returns the body and whether it was created; null when no document matched. */
   change({ filter, update, sort, upsert }: ChangeRequest): [body: string, created: boolean] | null {
     const found = this.#first(filter, sort);
     if (found !== null) return [this.#replace(found, update), false];
@@ -77,12 +75,11 @@ export class TableWriter {
     return [JSON.stringify(doc), true];
   }
 
-  /** Changes those of `ids` that match. */
   changeIds({ ids, filter, update = {} }: IdsRequest): number {
     const matching = ids
       .map((id) => this.#byId(id))
       .filter((found): found is FoundDoc => found !== null && matches(found.doc, filter));
-    // An update's arrays and objects become part of the document, so each document gets its own.
+    // Arrays and objects of the update become part of the document, so each document needs a copy.
     for (const found of matching) this.#replace(found, structuredClone(update));
     return matching.length;
   }
@@ -98,13 +95,12 @@ export class TableWriter {
   #delete(filters: readonly Filter[]): number {
     const where = whereSql(filters, this.#table.columns);
     const from = `FROM "${this.#name}" WHERE ${where.text}`;
-    // Not `RETURNING`, whose text comes unchecked (../driver/strict.ts).
+    // Not `RETURNING`, whose text is not validated.
     const rows = hasSideTables(this.#table) ? this.#connection.prepare(`SELECT n ${from}`).all(where.values) : [];
     for (const [n = null] of rows) writeSideRows(this.#connection, this.#name, n, this.#storedSideRows(n), NO_ROWS);
     return this.#run(`DELETE ${from}`, where.values);
   }
 
-  /** The first one in the order of `sort`; by its id there is one at most. Null: none matches. */
   #first(filter: Filter, sort?: Sort): FoundDoc | null {
     const id = filter['id'];
     if (typeof id === 'string') {
@@ -135,7 +131,7 @@ export class TableWriter {
     applyUpdate(doc, update);
     for (const path of unique) if (isTouched(path)) getUniqueValue(doc, path);
     const body = JSON.stringify(doc);
-    // Only columns whose value changed, so that the indexes over the others stay as they are.
+    // Only changed columns, so that other indexes are not rewritten.
     const after = columns.map((path) => columnValue(getPathValue(doc, path)));
     const moved = columns.filter((_, i) => !isSame(before[i] as Value, after[i] as Value));
     const set = moved.map((path) => `, ${columnName(path)} = ?`).join('');
@@ -150,7 +146,10 @@ export class TableWriter {
     return doc === null ? NO_ROWS : sideRowsOf(doc, this.#table);
   }
 
-  /** Of a body that is about to go. What nobody can read is dropped here, and there is nothing left. */
+  /**
+   * Returns the entries of a body that is about to be replaced; deletes those of an unreadable
+   * body.
+   */
   #storedSideRows(n: Value): SideRows {
     if (!hasSideTables(this.#table)) return NO_ROWS;
     try {
@@ -163,7 +162,6 @@ export class TableWriter {
     }
   }
 
-  /** The document without its compressed fields; null where no field is indexed, and nobody has to look at it. */
   #parsedFor([, body]: DocText): Doc | null {
     const { paths, unique } = this.#table;
     if (paths.length === 0 && !hasSideTables(this.#table)) return null;
@@ -176,7 +174,6 @@ export class TableWriter {
     return textOf(doc, this.#table);
   }
 
-  /** What its column holds, where the collection has one. */
   #bytesOf([, , , bytes]: DocText): Value[] {
     return this.#table.bytes === undefined ? [] : [bytes ?? null];
   }
@@ -194,11 +191,10 @@ export class TableWriter {
 const parsedRow = (row: Value[] | undefined): FoundDoc | null =>
   row === undefined ? null : { n: row[0] ?? null, doc: parsedBody(wholeBody(row[1] as string)) };
 
-/** @param doc null: no field of it is indexed */
+/** @param doc null when no field is indexed */
 const columnsOf = (doc: Doc | null, paths: readonly string[]): Value[] =>
   doc === null ? [] : paths.map((path) => columnValue(getPathValue(doc, path)));
 
-/** Whether an update may write `path`, or something in it. */
 function touchedBy(update: Update): (path: string) => boolean {
   const { set, unset = [], inc, max, min, push, pull } = update;
   const fields = new Set(unset.map(fieldOf));
@@ -206,7 +202,6 @@ function touchedBy(update: Update): (path: string) => boolean {
   return (path) => fields.has(fieldOf(path));
 }
 
-/** The field of the document that a path begins with. */
 function fieldOf(path: string): string {
   const dot = path.indexOf('.');
   return dot < 0 ? path : path.slice(0, dot);

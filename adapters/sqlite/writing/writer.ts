@@ -1,6 +1,6 @@
 /**
- * The only connection that writes, and its group commit. All operations that wait run in one transaction and are
- * answered after its COMMIT: with a commit each the disk would allow some hundreds a second.
+ * The only connection that writes, with group commit: all waiting operations run in one transaction
+ * and are answered after its COMMIT.
  */
 import { Connection, type ConnectionOptions } from '../connection/connection.js';
 import { unavailableBecause } from '../driver/driver.js';
@@ -10,10 +10,12 @@ import type { RequestService } from '../threads/executor.js';
 import { collectionsOf, outcomeOf, type Outcome, type WriteRequest } from '../threads/messages.js';
 import { isOfOne, performWrite, Undone } from './perform.js';
 
-/** Operations in one transaction. */
 const MAX_BATCH = 256;
 
-/** Conflicts and programming errors concern one operation; anything else (disk full, I/O) the transaction. */
+/**
+ * Conflicts and programming errors concern one operation; other errors (disk full, I/O) the whole
+ * transaction.
+ */
 function attempt(connection: Connection, request: WriteRequest, careful: boolean): Outcome {
   try {
     return { value: performWrite(connection, request, careful) };
@@ -23,7 +25,10 @@ function attempt(connection: Connection, request: WriteRequest, careful: boolean
   }
 }
 
-/** When a transaction fails as a whole, its operations run again one by one: one bad operation fails alone. */
+/**
+ * When a transaction fails as a whole, its operations are repeated one by one, so that only the bad
+ * one fails.
+ */
 export function commit(connection: Connection, batch: readonly WriteRequest[], careful = false): Outcome[] {
   try {
     const outcomes = connection.transaction(() => batch.map((request) => attempt(connection, request, careful)));

@@ -1,4 +1,7 @@
-/** `--action configure` (contract 90): the setup of an installation, afterwards. What is set already stays. */
+/**
+ * `--action configure` (contract 90): runs the setup of an existing installation. Values that are
+ * already set stay.
+ */
 import { AgentFailure } from '../exit.js';
 import { applySettings, showPost } from '../settings/apply-settings.js';
 import { Installation, type Agent } from '../update/installation.js';

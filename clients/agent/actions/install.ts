@@ -1,6 +1,6 @@
 /**
- * `--action install` (contract 90, update agent): login → selection from the catalog → directory → install → setup →
- * optionally monitoring. The files come by the path of an update; after exit 10 they stay installed.
+ * `--action install` (contract 90, update agent): login → selection from the catalog → directory →
+ * install → setup → optionally monitoring. After exit 10 the files stay installed.
  */
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -28,11 +28,9 @@ import { monitorMachine } from './monitor.js';
 import { reportRecovery } from './recover.js';
 import { instanceOf, quiet } from './update.js';
 
-/** What `check` is asked with where nothing is installed. */
 const NONE = '0';
 
 interface Wish {
-  /** Its options are complete. */
   agent: Agent;
   project: string;
   channel: string;
@@ -47,7 +45,7 @@ export async function install(agent: Agent): Promise<void> {
   if (first !== undefined) throw new AgentFailure('runtimeMissing', missing.join('; '));
 }
 
-/** Login, selection, directory. With a license key and a named project nobody has to log in. */
+/** Logs in and selects release and directory. A license key with a named project needs no login. */
 async function fromServer(agent: Agent): Promise<Wish> {
   const server = await serverOf(agent.options, agent.signal);
   const platform = agent.options.platform ?? detectMachinePlatform();
@@ -57,7 +55,6 @@ async function fromServer(agent: Agent): Promise<Wish> {
     const placed = await place(withServer, project);
     return { agent: placed, project, channel: agent.options.channel ?? 'stable', platform };
   }
-  // Before anything is asked of the service.
   if (project !== null && !isInteractive(agent.options))
     await checkDirectory(agent.options.dir, project, agent.options.adopt);
   const session = await agent.network.login(server);
@@ -71,7 +68,6 @@ async function fromServer(agent: Agent): Promise<Wish> {
   return { agent: placed, ...choice, platform };
 }
 
-/** Offline: the files beside the package say what it is, and are verified later. */
 async function fromFile(agent: Agent): Promise<Wish> {
   const { options } = agent;
   const beside = join(dirname(options.package ?? ''), 'manifest.json');
@@ -85,7 +81,6 @@ async function fromFile(agent: Agent): Promise<Wish> {
   return { agent: placed, project, channel: options.channel ?? manifest.channel, platform };
 }
 
-/** Asks for the directory, and judges it. */
 async function place(agent: Agent, project: string): Promise<Agent> {
   const { options, signal } = agent;
   if (namesSystemDirectory(project))
@@ -102,7 +97,6 @@ async function place(agent: Agent, project: string): Promise<Agent> {
   return { ...agent, options: { ...options, dir } };
 }
 
-/** @returns what is missing to run it */
 async function inDirectory(wish: Wish): Promise<string[]> {
   const { agent, project } = wish;
   const made = await makeDirectory(agent.options.dir);
@@ -134,7 +128,10 @@ async function inDirectory(wish: Wish): Promise<string[]> {
   return missing;
 }
 
-/** A directory that was made for nothing goes again; a partial download in it is worth keeping. */
+/**
+ * Removes directories created for a failed installation, unless they contain a partial download
+ * worth resuming.
+ */
 async function leaveNothing(installation: Installation, made: readonly string[]): Promise<void> {
   const { layout, manifest } = installation;
   await installation.close();
@@ -151,7 +148,6 @@ async function bringFiles(installation: Installation, wish: Wish, restart: Resta
   restart.root = installation.layout.root;
   const same = installation.manifest?.product === project ? installation.manifest : null;
   if (same === null && installation.manifest !== null)
-    // The versions of another product say nothing about this one's.
     await installation.save({ ...installation.state.current, highest_version: null, statements: {} });
   const beforePlan = (): Promise<void> => quiet(agent, restart);
   const server = options.server === null ? null : new UpdateServer(agent.network, options.server);
@@ -179,7 +175,7 @@ async function bringFiles(installation: Installation, wish: Wish, restart: Resta
   restart.installed = installation.manifest;
 }
 
-/** Never with `--yes`; without a terminal where an option says it. */
+/** Skipped with `--yes`, and without a terminal unless an option requests it. */
 async function offerMonitoring({ agent, project }: Wish): Promise<void> {
   const { options, signal } = agent;
   if (options.yes) return;

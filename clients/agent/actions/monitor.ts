@@ -1,7 +1,6 @@
 /**
- * `--action monitor` (contract 90, update agent): monitoring for a machine without an installation. Two questions, then
- * monitor, token, script, permissions, one test heartbeat, and a line of the crontab or a scheduled task. What can fail
- * here is looked at before the service is asked for anything.
+ * `--action monitor` (contract 90, update agent): sets up monitoring for a machine without an
+ * installation. Local preconditions are checked before any request to the service.
  */
 import { hostname } from 'node:os';
 import { AgentFailure } from '../exit.js';
@@ -29,13 +28,13 @@ export async function monitor(agent: Agent): Promise<void> {
 }
 
 export interface MonitorPlace {
-  /** Where the script and its token shall lie; made if need be. */
   folder: string;
-  /** The monitor belongs to it; null: to none. */
   project: string | null;
 }
 
-/** Asks the two questions and does the rest. For `install` too, which has a session of its own. */
+/**
+ * Prompts for the settings and sets up monitoring, also for `install`, which has its own session.
+ */
 export async function monitorMachine(
   agent: Agent,
   session: SetupPath,
@@ -74,7 +73,7 @@ async function isScheduled({ options, signal }: Agent): Promise<boolean> {
   return askYesNo(`Report it regularly by ${by}?`, true, '--schedule', signal);
 }
 
-/** The crontab is read anew: meanwhile somebody may have edited it. */
+/** The crontab is read again, because it may have been edited meanwhile. */
 async function schedule(
   { schedule: { expression }, source }: MonitoringOffer,
   script: string,
@@ -84,7 +83,6 @@ async function schedule(
   else await writeCrontab(withLine(await readCrontab(env), cronLine(expression, script, source), source), env);
 }
 
-/** A monitor of this name that is there already is replaced when the administrator says so. */
 async function requestOffer({ options, signal }: Agent, session: SetupPath, request: object): Promise<MonitoringOffer> {
   const ask = async (replace: boolean): Promise<MonitoringOffer> =>
     readOffer(await session.post('agent', { ...request, replace }, OFFER_BYTES), ON_WINDOWS ? 'schtasks' : 'cron');

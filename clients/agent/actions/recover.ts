@@ -1,6 +1,6 @@
 /**
- * `--action recover` (contract 90, update): puts right what a crash left, offline. Made for a service's `ExecStartPre`:
- * where nothing is open it writes nothing, and so needs no right to.
+ * `--action recover` (contract 90, update): repairs the state left by a crash, offline. For a
+ * service's `ExecStartPre`: without an open transaction it writes nothing.
  */
 import { Installation, rootOf, type Agent } from '../update/installation.js';
 import { look } from '../system/files.js';
@@ -22,8 +22,8 @@ export async function recoverOnly(agent: Agent): Promise<void> {
 }
 
 /**
- * Undoes, or after its commit finishes, what this run itself left open; its lock is still held.
- * A failure is only reported: the next start tries again.
+ * Undoes this run's open transaction, or finishes it after its commit; the lock is still held. A
+ * failure is only reported, because the next start retries.
  */
 export async function rollBackOpenUpdate(agent: Agent): Promise<void> {
   try {
@@ -35,7 +35,6 @@ export async function rollBackOpenUpdate(agent: Agent): Promise<void> {
   }
 }
 
-/** What the start of any action had to put right. */
 export function reportRecovery(output: Output, recovered: Recovered): void {
   if (recovered.kind === 'rolled back') output.rolledBack(recovered.head.from, recovered.head.to);
   else if (recovered.kind === 'finished') {

@@ -1,6 +1,6 @@
 /**
- * `--action schedule` (contract 90, amendments): runs the update every night. Shows the unit, asks, and installs it;
- * what the nightly run needs is stored, and its credentials are tried first, so that it does not end with a 401.
+ * `--action schedule` (contract 90, amendments): schedules a nightly update. Its credentials are
+ * tested first, so that it does not fail with a 401.
  */
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -52,7 +52,8 @@ export async function schedule(agent: Agent): Promise<void> {
   });
 
   const scheduler = options.scheduler ?? (await detectScheduler());
-  // Where another file than its own is read at night, what its own one says would not count.
+  // If the nightly run reads another file, values in the installation's own file would have no
+  // effect.
   const isStored = foreign === null && options.config === null;
   const file = options.config ?? (foreign === null ? join(options.dir, '.update-agent', 'agent.json') : rootsFile);
   const command = await buildNightlyCommand(agent, { program, scheduler, file, isStored });
@@ -86,7 +87,7 @@ async function isSameFolder(one: string, other: string): Promise<boolean> {
 }
 
 /**
- * Requests the first byte of the newest package as the nightly run will.
+ * Requests the first byte of the newest package like the nightly run.
  * @throws AgentFailure unauthorized
  */
 async function tryCredentials(

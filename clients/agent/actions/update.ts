@@ -1,6 +1,6 @@
 /**
- * `--action update` (contract 90, update): lock → recover → check → … → clean up, in steps where `min_version` wants
- * them.
+ * `--action update` (contract 90, update): lock → recover → check → … → clean up, in several steps
+ * when `min_version` requires them.
  */
 import { compareVersions } from '../../../lib/versions.js';
 import { deriveMachineId } from '../../../lib/formats/machine-id.js';
@@ -24,7 +24,7 @@ export async function update(agent: Agent): Promise<void> {
     await rejectAfterCrash(underLock(agent, restart), agent);
   } catch (error) {
     if (hasCrashed(agent)) await rollBackOpenUpdate(agent);
-    // The application comes back whatever happened; the first failure is the one that counts.
+    // The application is restarted in any case; the first failure is the one reported.
     await restart.start().catch((late: unknown) => agent.output.warning(failureOf(late).message));
     throw error;
   }
@@ -90,13 +90,14 @@ async function fromFile(
   agent.output.updated(question.version, release.manifest.version);
 }
 
-/** Nothing of the application runs any more: its service is stopped, the process that was named has ended. */
+/**
+ * Ensures that the application is not running: stops its service and waits for the given process.
+ */
 export async function quiet({ options, signal }: Agent, restart: Restart): Promise<void> {
   await restart.stop();
   if (options.waitForPid !== null) await waitForProcess(options.waitForPid, options.waitSeconds, signal);
 }
 
-/** What is asked for: the options before what is installed. */
 export function questionOf({
   agent,
   manifest,
@@ -124,7 +125,6 @@ function installedVersion(version: string | null): string {
   return version;
 }
 
-/** The name by which a staged rollout knows this machine. */
 export async function instanceOf(installation: Installation, product: string): Promise<string> {
   const { machineId } = installation.agent.options;
   if (machineId !== null) return machineId;

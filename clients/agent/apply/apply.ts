@@ -1,11 +1,12 @@
 /**
- * Carries a plan out, and takes it back (contract 90, journal). Nothing but renames touches a file of the installation,
- * so each path has the whole old or the whole new file at every moment, and each state that a crash leaves can be told
- * from what lies in the backup and in the staging:
- *
- *   with links      old here                 → old here and in the backup (one file) → new here, old in the backup
- *   without         old here, new staged     → nothing here, old in the backup       → new here, old in the backup
- *   a new path      nothing here, new staged → new here, none staged
+ * Applies a plan and undoes it (contract 90, journal). Only renames change files of the
+ * installation, so each path always has the whole old or the whole new file. Backup and staging
+ * show which state a crash left:
+ * - with links: old in place → old in place and in the backup (one file) → new in place, old in the
+ *   backup
+ * - without links: old in place, new staged → nothing in place, old in the backup → new in place,
+ *   old in the backup
+ * - a new path: nothing in place, new staged → new in place, none staged
  */
 import { chmod, chown, link, mkdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -24,7 +25,10 @@ export interface Transaction {
   hooks: Hooks;
 }
 
-/** Up to, but without, the commit. Throws where a step fails or `signal` wants it to end; the caller takes it back. */
+/**
+ * Runs all steps before the commit. Throws when a step fails or `signal` aborts; the caller then
+ * undoes them.
+ */
 export async function apply(transaction: Transaction, journal: Journal, signal: AbortSignal): Promise<void> {
   const { layout, head, hooks } = transaction;
   const { removals, emptied, directories, files } = head.plan;
@@ -44,7 +48,7 @@ export async function apply(transaction: Transaction, journal: Journal, signal: 
   signal.throwIfAborted();
 }
 
-/** Committed is exactly when the staged manifest is gone. */
+/** A transaction is committed exactly when the staged manifest is gone. */
 export async function commit({ layout, head, hooks }: Transaction): Promise<void> {
   hooks.at('before commit', '');
   await whileHeld(!head.links, () => rename(layout.stagedManifest(head.tx), layout.manifest));
@@ -58,7 +62,10 @@ async function makeDirectory(path: string): Promise<void> {
   await setMode(path, DIRECTORY_MODE);
 }
 
-/** The umask has no say. File systems without modes refuse, and there is nothing to set. */
+/**
+ * Sets the mode regardless of the umask. File systems without modes reject it, and the error is
+ * ignored.
+ */
 export async function setMode(path: string, mode: number): Promise<void> {
   await chmod(path, mode).catch((error: unknown) => {
     if (!['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'].includes(codeOf(error))) throw error;
@@ -75,7 +82,7 @@ async function place(transaction: Transaction, file: FileStep): Promise<void> {
   await whileHeld(!head.links, () => rename(layout.staged(head.tx, file.path), at));
 }
 
-/** False: this file, or this file system, has no second names. */
+/** @returns false when this file or file system does not support hard links */
 async function linkOld({ layout, head, hooks }: Transaction, file: FileStep): Promise<boolean> {
   if (!head.links || file.old?.kind !== 'file' || file.found !== undefined) return false;
   const to = layout.backedUp(head.tx, file.path);
@@ -97,7 +104,6 @@ async function moveOld({ layout, head, hooks }: Transaction, file: FileStep): Pr
   await whileHeld(!head.links, () => rename(layout.at(file.found ?? file.path), to));
 }
 
-/** Directories of the installation whose names an update changes. */
 function touched({ layout, head }: Transaction): Set<string> {
   const { removals, emptied, directories, files } = head.plan;
   const gone = new Set(emptied.map(({ path }) => layout.at(path)));
@@ -108,9 +114,9 @@ function touched({ layout, head }: Transaction): Set<string> {
 }
 
 /**
- * Takes everything back, in reverse; a step that was not done, or was taken back before a crash, is left as it is. A
- * step that fails does not stop the others.
- * @returns what failed, a line each
+ * Undoes all steps in reverse order; steps not done or already undone are skipped. A failing step
+ * does not stop the others.
+ * @returns one line for each failure
  */
 export async function undo(transaction: Transaction): Promise<string[]> {
   const { layout, head, hooks } = transaction;
@@ -151,12 +157,10 @@ async function undoFile({ layout, head, hooks }: Transaction, file: FileStep): P
     hooks.at('between', file.path);
   }
   const now = await look(at);
-  // Renaming one name of a file over another name of it does nothing at all.
   if (head.links && now !== null && now.ino === kept.ino && now.dev === kept.dev) await rm(backup);
   else await rename(backup, layout.at(file.found ?? file.path));
 }
 
-/** What somebody put there meanwhile stays. */
 async function removeIfEmpty(path: string): Promise<void> {
   await rmdir(path).catch((error: unknown) => {
     if (!['ENOENT', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST'].includes(codeOf(error))) throw error;

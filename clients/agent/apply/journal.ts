@@ -1,7 +1,7 @@
 /**
- * `journal.jsonl` of one transaction: the head holds the whole plan, then one line per step (contract 90, journal).
- * Recovery goes by the backup and the staging, not by the steps: they tell a person how far it came. The head is
- * written beside, made durable, and renamed, so a journal that is there at all has one; a torn last line is ignored.
+ * `journal.jsonl` of one transaction: the whole plan, then one line per step (contract 90,
+ * journal). Recovery relies on backup and staging; the steps are informative. The head is renamed
+ * into place, so every journal has one; a torn last line is ignored.
  */
 import { open, readFile, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -13,12 +13,9 @@ import type { Layout } from '../layout.js';
 
 export type OldKind = 'file' | 'link' | 'other';
 
-/** What lies at a path before the update. */
 export interface OldEntry {
   kind: OldKind;
-  /** Null for what is no file. */
   sha256: string | null;
-  /** Permission bits, octal: `0755`. */
   mode: string;
   uid: number;
   gid: number;
@@ -26,13 +23,11 @@ export interface OldEntry {
 
 export interface FileStep {
   path: string;
-  /** Its name on the disk, where a file system that folds case has another spelling. */
+  /** Its name on disk, when a case-insensitive file system has another spelling. */
   found?: string;
-  /** Null: nothing is there. */
   old: OldEntry | null;
-  /** Null: the file goes, because only the previous manifest lists it. */
+  /** Null when the file is removed, because only the previous manifest lists it. */
   new: { sha256: string; mode: string } | null;
-  /** Where the old file is kept after the commit, because it is not the installed version's: `app.ini.local`. */
   keptAs?: string;
 }
 
@@ -44,13 +39,11 @@ export interface DirectoryStep {
 }
 
 export interface ApplyPlan {
-  /** Files that go, deepest first. */
+  /** Files to remove, deepest first. */
   removals: FileStep[];
-  /** Directories that go after them, deepest first. */
+  /** Directories to remove after them, deepest first. */
   emptied: DirectoryStep[];
-  /** Directories that are made, parents first. */
   directories: string[];
-  /** Files that are replaced or made, the agent's own last. */
   files: FileStep[];
 }
 
@@ -59,12 +52,10 @@ export interface Head {
   tx: string;
   product: string;
   platform: string;
-  /** Null: nothing was installed. */
   from: string | null;
   to: string;
-  /** Of the new `manifest.json`. */
   manifest_sha256: string;
-  /** Old files are linked into the backup; else they are renamed. */
+  /** Old files are hard-linked into the backup; otherwise they are renamed. */
   links: boolean;
   started_at: string;
   plan: ApplyPlan;
@@ -94,7 +85,7 @@ export class Journal {
     return new Journal(file);
   }
 
-  /** For the reader; the step itself does not wait for the disk. */
+  /** Informative only; the step does not wait for the disk. */
   async step(what: string, path: string): Promise<void> {
     await this.#file.appendFile(`${JSON.stringify({ step: what, path })}\n`);
   }
@@ -104,7 +95,10 @@ export class Journal {
   }
 }
 
-/** `none`: no journal. `unreadable`: one whose head is cut off or says what the agent would not write. */
+/**
+ * Reads the journal's head. `none` without a journal, `unreadable` when the head is truncated or
+ * invalid.
+ */
 export async function readHead(layout: Layout): Promise<Head | 'none' | 'unreadable'> {
   let text: string;
   try {
@@ -119,7 +113,7 @@ export async function readHead(layout: Layout): Promise<Head | 'none' | 'unreada
     const head = JSON.parse(text.slice(0, end)) as Head;
     return isHead(head) ? head : 'unreadable';
   } catch {
-    return 'unreadable'; // Not the agent's: the caller decides by whether a backup lies there.
+    return 'unreadable'; // Not written by the agent: the caller decides by whether a backup exists.
   }
 }
 

@@ -1,4 +1,3 @@
-/** The running agent's own file, and its copy that recovery is called by while the installation's is being replaced. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { realpath, rename, rm } from 'node:fs/promises';
 import { dirname, relative, sep } from 'node:path';
@@ -6,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { hashOf, look, syncDirectory, syncFile } from '../system/files.js';
 import type { Layout } from '../layout.js';
 
-/** Its path in the installation, with slashes; null: it lies elsewhere, or is the copy. */
+/** Returns its path in the installation, with slashes; null when it is elsewhere or is the copy. */
 export async function ownPath(layout: Layout, ownFile: string): Promise<string | null> {
   const file = await realpath(ownFile).catch(() => ownFile);
   const path = relative(layout.root, file);
@@ -15,7 +14,7 @@ export async function ownPath(layout: Layout, ownFile: string): Promise<string |
   return names[0] === '.update-agent' ? null : names.join('/');
 }
 
-/** `.update-agent/agent`, durable, and left alone where it is this very program. */
+/** Writes `.update-agent/agent` durably; skips it when it is the running program. */
 export async function keepCopy(layout: Layout, ownFile: string): Promise<void> {
   const file = await realpath(ownFile).catch(() => ownFile);
   if (file === layout.agent) return;
@@ -23,7 +22,7 @@ export async function keepCopy(layout: Layout, ownFile: string): Promise<void> {
   if (kept?.isFile() === true && (await hashOf(layout.agent)) === (await hashOf(file))) return;
   const temporary = `${layout.agent}.new`;
   await rm(temporary, { force: true });
-  // Not copyFile: file systems in user space refuse the call that it makes.
+  // Not copyFile, because user-space file systems reject its system call.
   await pipeline(createReadStream(file), createWriteStream(temporary, { flags: 'wx', mode: 0o700 }));
   await syncFile(temporary);
   await rename(temporary, layout.agent);

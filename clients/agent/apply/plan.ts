@@ -1,6 +1,6 @@
 /**
- * What an update will do, path by path, decided before anything is touched (contract 90, update: preserved files,
- * orphans; "Journal": the order of removals). Only looks; what makes the update impossible is found here, before the
+ * Plans an update before anything changes (contract 90, update: preserved files, orphans;
+ * "Journal": the order of removals). Planning only reads, so obstacles are detected before the
  * first rename.
  */
 import type { Stats } from 'node:fs';
@@ -16,11 +16,10 @@ import type { DirectoryStep, FileStep, OldEntry, ApplyPlan } from './journal.js'
 import type { Parents } from '../system/parents.js';
 import type { FileSystem } from './probe.js';
 
-/** What of this machine's settings goes into the new version. Paths of the manifest. */
 export interface Carried {
-  /** Files with settings whose packaged bytes did not change: they stay. */
+  /** Settings files that stay, because their packaged bytes did not change. */
   untouched: Set<string>;
-  /** Staged files that hold this machine's values, and so are not the package's bytes. */
+  /** Staged files with this machine's values, which differ from the package's bytes. */
   merged: Map<string, { sha256: string; mode: string }>;
 }
 
@@ -28,12 +27,13 @@ export interface PlanInput {
   layout: Layout;
   parents: Parents;
   system: FileSystem;
-  /** Null: nothing is installed. */
   previous: ReleaseManifest | null;
   next: ReleaseManifest;
-  /** The path of the running agent in the installation; null: it lies elsewhere. */
   own: string | null;
-  /** The files are of a version that only `--current-version` names: nothing tells which of them the user changed. */
+  /**
+   * True when only `--current-version` names the installed version, so user changes cannot be
+   * detected.
+   */
   isForeign: boolean;
   signal: AbortSignal;
   carried: Carried;
@@ -47,7 +47,7 @@ const blocked = (path: string, why: string): AgentFailure =>
 
 const octal = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, '0');
 
-/** `a/b/c` → `a`, `a/b`. */
+/** Lists parent paths: `a/b/c` → `a`, `a/b`. */
 function parentsOf(path: string): string[] {
   const names = path.split('/');
   return names.slice(1).map((_, i) => names.slice(0, i + 1).join('/'));
@@ -58,18 +58,16 @@ const deepestFirst = (a: { path: string }, b: { path: string }): number =>
   depth(b.path) - depth(a.path) || (a.path < b.path ? 1 : -1);
 
 class Planner {
-  /** Paths that are one here have one key. */
+  /** Maps paths that are the same on this file system to one key. */
   readonly #key: (path: string) => string;
   readonly #removals = new Map<string, FileStep>();
   readonly #emptied = new Map<string, DirectoryStep>();
   readonly #directories = new Set<string>();
   readonly #files: FileStep[] = [];
-  /** Directories that the new version has files in. */
   readonly #needed: Set<string>;
   readonly #preserved: (path: string) => boolean;
-  /** What the installed version has at a path: SHA-256. */
+  /** SHA-256 of the installed version's files, by path. */
   readonly #installed: ReadonlyMap<string, string>;
-  /** Names in the directories of a file system that folds. */
   readonly #names = new Map<string, string[]>();
 
   constructor(private readonly input: PlanInput) {
@@ -77,7 +75,7 @@ class Planner {
     const folds = system.folds || next.platform.startsWith('win-');
     this.#key = folds ? (path) => path.split('/').map(nameKey).join('/') : (path) => path;
     this.#needed = new Set(next.files.flatMap(({ path }) => parentsOf(path)).map(this.#key));
-    // What either version preserves stays: a publisher who forgets the patterns once overwrites nothing.
+    // Patterns of both versions apply, so that a publisher who omits them once overwrites nothing.
     const matchers = [next, ...(previous === null ? [] : [previous])].map(isPreservedBy);
     this.#preserved = (path) => matchers.some((matches) => matches(path));
     this.#installed = new Map(previous?.files.map(({ path, sha256 }) => [this.#key(path), sha256]));
@@ -100,7 +98,7 @@ class Planner {
     };
   }
 
-  /** What only the previous manifest lists goes, unless either manifest preserves it. */
+  /** Removes what only the previous manifest lists, unless either manifest preserves it. */
   async #planRemovals(): Promise<void> {
     const { previous, next, layout, parents } = this.input;
     if (previous === null) return;
@@ -145,7 +143,10 @@ class Planner {
     }
   }
 
-  /** A preserved file below a volume, a link or a directory of somebody else: it is not looked into, nor written. */
+  /**
+   * Returns true for a preserved file below a mount, a link or another user's directory, which is
+   * neither read nor written.
+   */
   async #isOutOfReach(path: string): Promise<boolean> {
     const { layout, parents, warn } = this.input;
     try {
@@ -163,7 +164,7 @@ class Planner {
     }
   }
 
-  /** A file of the user, or one that the user changed, is kept next to the new one. */
+  /** A file created or changed by the user is retained next to the new one. */
   async #keptAs(path: string, old: OldEntry, sha256: string): Promise<{ keptAs?: string }> {
     const { layout, next, own, isForeign } = this.input;
     if (isForeign || (own !== null && this.#key(path) === this.#key(own))) return {};
@@ -179,7 +180,6 @@ class Planner {
     return this.input.next.files.some((file) => this.#key(file.path) === this.#key(path));
   }
 
-  /** The parents that are missing, or that are files which go. */
   async #makeParents(path: string): Promise<void> {
     const { layout, parents } = this.input;
     for (const parent of parentsOf(path)) {
@@ -192,7 +192,6 @@ class Planner {
     }
   }
 
-  /** A directory where a file shall be: all that it holds has to go anyway. */
   async #planDirectoryInPlace(path: string): Promise<void> {
     const { layout, parents } = this.input;
     await parents.of(`${path}/x`);
@@ -205,7 +204,6 @@ class Planner {
     await this.#empty(path);
   }
 
-  /** Directories in which nothing is left but what goes. */
   async #planEmptied(): Promise<void> {
     const { layout } = this.input;
     const candidates = new Map<string, string>();
@@ -231,7 +229,9 @@ class Planner {
     return { kind, sha256, mode: octal(stats.mode), uid: stats.uid, gid: stats.gid };
   }
 
-  /** The spelling on the disk, where it differs: a file renamed over it would keep the old one. */
+  /**
+   * Returns the spelling on disk when it differs: a file renamed over it would retain the old one.
+   */
   async #found(path: string): Promise<{ found?: string }> {
     if (!this.input.system.folds) return {};
     const folder = dirname(path);
@@ -244,7 +244,6 @@ class Planner {
   }
 }
 
-/** Whether a manifest wants a file that lies there left as it is. */
 export function isPreservedBy({ files, preserve_patterns }: ReleaseManifest): (path: string) => boolean {
   const marked = new Set(files.filter(({ preserve }) => preserve).map(({ path }) => path));
   const matches = createGlobMatcher(preserve_patterns);

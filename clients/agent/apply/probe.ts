@@ -1,4 +1,3 @@
-/** What the file system of an installation can do, tried out in `.update-agent`. */
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,9 +5,8 @@ import { look, ON_WINDOWS } from '../system/files.js';
 import type { Layout } from '../layout.js';
 
 export interface FileSystem {
-  /** Two names that differ only by letter case are one. */
   folds: boolean;
-  /** A file can have two names. Windows is treated as if it could not (contract 90, journal). */
+  /** Hard links are supported. Windows is treated as if they were not (contract 90, journal). */
   links: boolean;
 }
 

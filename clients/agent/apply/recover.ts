@@ -1,7 +1,7 @@
 /**
- * Start-up recovery (contract 90, update: "without the commit everything is undone, after it everything is finished;
- * recovery may itself be killed"). A failed update takes itself back the same way. The order at the end is what makes
- * it so: the journal goes before the staging, else the lost staged manifest would look like a commit.
+ * Start-up recovery (contract 90, update: "without the commit everything is undone, after it
+ * everything is finished; recovery may itself be killed"). The journal is removed before the
+ * staging, otherwise the missing staged manifest would look like a commit.
  */
 import { appendFile, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -16,7 +16,6 @@ import { Parents } from '../system/parents.js';
 
 export type Recovered = { kind: 'nothing' } | { kind: 'rolled back' | 'finished'; head: Head };
 
-/** @param own the path of the running agent in the installation; null: it lies elsewhere */
 export async function recover(layout: Layout, own: string | null, hooks: Hooks): Promise<Recovered> {
   const head = await readHead(layout);
   if (head === 'none' || head === 'unreadable') {
@@ -38,12 +37,15 @@ export async function recover(layout: Layout, own: string | null, hooks: Hooks):
   return { kind: 'rolled back', head };
 }
 
-/** Exit 5 where a file cannot be brought back: journal and backup stay, and the next start tries again. */
+/**
+ * Undoes a transaction. Exit 5 when a file cannot be restored: journal and backup stay, and the
+ * next start retries.
+ */
 export async function rollBack(transaction: Transaction): Promise<void> {
   const { layout, head, hooks } = transaction;
   await rm(layout.reserve, { force: true }).catch(() => undefined);
   const failed = await undo(transaction);
-  // Only for the reader; a full disk does not stop a rollback.
+  // Informative only; a full disk must not stop a rollback.
   await appendFile(layout.journal, `${JSON.stringify({ step: 'undone', failed: failed.length })}\n`).catch(
     () => undefined,
   );
@@ -61,7 +63,6 @@ export async function rollBack(transaction: Transaction): Promise<void> {
   await clear(layout);
 }
 
-/** After the commit: what is left of the old version goes. */
 export async function finish({ layout, head, hooks }: Transaction, own: string | null): Promise<void> {
   const installed = await hashOf(layout.manifest).catch(() => null);
   if (installed !== head.manifest_sha256)
@@ -80,7 +81,6 @@ export async function finish({ layout, head, hooks }: Transaction, own: string |
   for (const path of [layout.stagings, layout.reserve]) await rm(path, { recursive: true, force: true });
 }
 
-/** What the user had in the place of new files goes from the backup to its name next to them. */
 async function keepUserFiles({ layout, head, hooks }: Transaction): Promise<void> {
   for (const { path, keptAs } of head.plan.files) {
     if (keptAs === undefined || (await look(layout.backedUp(head.tx, path))) === null) continue;
@@ -90,14 +90,13 @@ async function keepUserFiles({ layout, head, hooks }: Transaction): Promise<void
   }
 }
 
-/** Names the files of the user that an update moved aside. */
 export function reportKept(output: Output, { plan }: Head): void {
   for (const { path, keptAs } of plan.files) if (keptAs !== undefined) output.userFileKept(path, keptAs);
 }
 
 /**
- * The running agent's old file stays under its backup name until the next start. Windows removes no program that runs:
- * such a file stays as well, and the update is done all the same.
+ * Removes the backup. Running programs' files may stay until a later start, because Windows does
+ * not remove them.
  */
 async function removeBackup(layout: Layout, { tx, links }: Head, own: string | null): Promise<void> {
   const kept = own === null ? null : layout.backedUp(tx, own);
@@ -117,12 +116,11 @@ async function removeBackup(layout: Layout, { tx, links }: Head, own: string | n
   await sweep(layout.backup(tx)).catch(unlessHeld);
 }
 
-/** Leftovers of runs that never began to change anything, or were done with it. */
 async function clear(layout: Layout): Promise<void> {
   for (const path of [layout.journal, `${layout.journal}.new`, layout.stagings, layout.reserve])
     await rm(path, { recursive: true, force: true });
   for (const name of await readdir(layout.backups).catch(() => []))
-    // Windows refuses while an old agent still runs: then it goes at a later start.
+    // Windows denies this while an old agent still runs; a later start retries.
     await rm(join(layout.backups, name), { recursive: true, force: true }).catch(() => undefined);
   for (const name of (await readdir(layout.own)).filter((entry) => entry.startsWith('probe-')))
     await rm(join(layout.own, name), { recursive: true, force: true });
@@ -141,7 +139,6 @@ async function checkParents({ layout, head }: Transaction): Promise<void> {
     await parents.of(path);
 }
 
-/** `.update-agent` and its folders, private. */
 export async function prepare(layout: Layout): Promise<void> {
   for (const path of [layout.own, layout.download, layout.stagings, layout.backups, layout.log])
     await mkdir(path, { recursive: true, mode: 0o700 });

@@ -1,7 +1,7 @@
 /**
- * The new version, whole and verified, beside the installed one and on the same file system (contract 90, update:
- * extract into staging with strict rules, verify every file). Durable when it returns: after that only renames are left
- * to do.
+ * Extracts and verifies the new version on the installation's file system (contract 90, update:
+ * extract into staging with strict rules, verify every file). Durable when it returns, so only
+ * renames remain.
  */
 import { createReadStream } from 'node:fs';
 import { mkdir, open, writeFile } from 'node:fs/promises';
@@ -14,14 +14,12 @@ import type { Layout } from '../layout.js';
 import type { VerifiedRelease } from '../trust/verified.js';
 import { setMode } from './apply.js';
 
-/** How many files are made durable at once. */
 const LANES = 16;
 const OWN_MODE = 0o700;
 
 export interface StageInput {
   layout: Layout;
   tx: string;
-  /** The archive, its SHA-256 verified. */
   archive: string;
   release: VerifiedRelease;
   signal: AbortSignal;
@@ -40,7 +38,6 @@ export async function stage(input: StageInput): Promise<void> {
     await syncDirectory(folder);
 }
 
-/** The directories that were made. */
 async function unpack({ layout, tx, archive, release, signal, onProgress }: StageInput): Promise<Set<string>> {
   const { manifest } = release;
   const listed = new Map(manifest.files.map((file) => [file.path, file]));
@@ -82,7 +79,6 @@ async function read(
   }
 }
 
-/** Every file that the manifest lists, with its bytes, and no other. */
 function compare(unpacked: ReadonlyMap<string, string>, { files }: ReleaseManifest): void {
   for (const { path, sha256 } of files) if (unpacked.get(path) !== sha256) throw mismatch(path);
 }

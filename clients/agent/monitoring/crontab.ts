@@ -1,6 +1,6 @@
 /**
- * The crontab's line of a machine's script (contract 60, agent): built here, not by the server, and found again by its
- * tag. All other lines stay as they are, byte for byte.
+ * Manages the crontab line of a machine's script (contract 60, agent), built locally and identified
+ * by its tag. All other lines stay byte for byte.
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -10,14 +10,13 @@ import { programAt } from '../system/programs.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Five fields of digits and what repeats them. */
 export const CRON_EXPRESSION = /^[\d*/,-]{1,40}( [\d*/,-]{1,40}){4}$/;
 
 const run = promisify(execFile);
-/** Bytes, one character each: a crontab may be written in any encoding. */
+/** One character per byte, because a crontab may have any encoding. */
 const ENCODING = 'latin1';
 const MOST_BYTES = 4 * 1024 * 1024;
-/** Its message is asked for, so its language has to be known. */
+/** Its message is parsed, so its language must be fixed. */
 const inEnglish = (env: Env): NodeJS.ProcessEnv => ({
   ...childEnv(env, 'USER', 'LOGNAME'),
   LC_ALL: 'C',
@@ -33,8 +32,8 @@ async function crontab(env: Env): Promise<string> {
 }
 
 /**
- * In single quotes for a shell, and `%`, which cron takes for a line's end, escaped. A backslash before it stays
- * outside the quotes.
+ * Quotes for a shell with single quotes, and escapes `%`, which cron treats as a line end.
+ * Backslashes before it stay outside the quotes.
  */
 export const quoteForCron = (text: string): string =>
   text
@@ -42,7 +41,10 @@ export const quoteForCron = (text: string): string =>
     .map((part) => `'${part.replaceAll("'", `'\\''`)}'`)
     .join('\\%');
 
-/** The script's failures show in the dashboard, not in a mail per minute. */
+/**
+ * Builds the crontab line. The script's failures show in the dashboard instead of a mail per
+ * minute.
+ */
 export function cronLine(expression: string, script: string, source: string): string {
   if (/\p{Cc}/u.test(script))
     throw new AgentFailure('usage', 'a directory with control characters cannot be scheduled');
@@ -51,11 +53,9 @@ export function cronLine(expression: string, script: string, source: string): st
 
 const tagOf = (source: string): string => `# aos:${source}`;
 
-/** The crontab with `line` in the place of the one with this tag, else at its end. Pure. */
 export const withLine = (crontab: string, line: string, source: string): string =>
   replaceTaggedLine(crontab, line, tagOf(source));
 
-/** The crontab with `line` in the place of the one that ends with `tag`, else at its end. Pure. */
 export function replaceTaggedLine(crontab: string, line: string, tag: string): string {
   const bytes = Buffer.from(line, 'utf8').toString(ENCODING);
   const lines = crontab === '' ? [] : crontab.replace(/\n$/, '').split('\n');
@@ -65,15 +65,14 @@ export function replaceTaggedLine(crontab: string, line: string, tag: string): s
   return `${lines.join('\n')}\n`;
 }
 
-/** The line that ends with `tag`, as text; null: there is none. */
 export function findTaggedLine(crontab: string, tag: string): string | null {
   const line = crontab.split('\n').find((one) => one.endsWith(` ${tag}`));
   return line === undefined ? null : Buffer.from(line, ENCODING).toString('utf8');
 }
 
 /**
- * Of this user; '' when he has none.
- * @throws AgentFailure error for every other refusal: what cannot be read must not be replaced
+ * Returns this user's crontab; '' without one.
+ * @throws AgentFailure error for every other failure: an unreadable crontab must not be replaced
  */
 export async function readCrontab(env: Env): Promise<string> {
   const program = await crontab(env);
@@ -91,7 +90,6 @@ export async function writeCrontab(text: string, env: Env): Promise<void> {
   const program = await crontab(env);
   try {
     const running = run(program, ['-'], { env: inEnglish(env) });
-    // A program that does not read its input says why by its exit code.
     running.child.stdin?.on('error', () => undefined).end(text, ENCODING);
     await running;
   } catch (error) {

@@ -1,4 +1,7 @@
-/** Where a machine's script and its token lie: 0700 and 0600, in a directory that nobody else writes to. */
+/**
+ * Folder of a machine's script and token: 0700 and 0600, in a directory that no other user writes
+ * to.
+ */
 import { chmod, mkdir, readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Parents } from '../system/parents.js';
@@ -7,7 +10,11 @@ import { ON_WINDOWS, writeWhole } from '../system/files.js';
 import { TOKEN_FILE, type MonitoringOffer } from './offer.js';
 import { keepToOwner } from '../system/windows.js';
 
-/** Made if need be, and judged like an installation. @returns without links @throws AgentFailure spaceOrPermission */
+/**
+ * Creates the folder if necessary and validates it like an installation.
+ * @returns its path without links
+ * @throws AgentFailure spaceOrPermission
+ */
 export async function openFolder(dir: string): Promise<string> {
   const made = await mkdir(dir, { recursive: true, mode: 0o700 });
   const root = await realpath(dir);
@@ -16,7 +23,6 @@ export async function openFolder(dir: string): Promise<string> {
   return root;
 }
 
-/** @returns the path of the script */
 export async function writeFiles(folder: string, { script, token }: MonitoringOffer): Promise<string> {
   const others = (await readdir(folder)).filter((name) => /^heartbeat-.+\.(sh|ps1)$/.test(name));
   const other = others.find((name) => name !== script.filename);

@@ -1,4 +1,3 @@
-/** One heartbeat by the script itself, so that what is scheduled is known to work. */
 import { execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { userInfo } from 'node:os';
@@ -9,14 +8,14 @@ import { ON_WINDOWS } from '../system/files.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The script itself waits 10 s for the server. */
 const MOST_MS = 60_000;
-/** Exit codes of curl for what goes by: names, connections, timeouts. */
 const TRANSIENT = new Set([5, 6, 7, 28, 35, 52, 55, 56]);
-/** Where the script looks for it. */
 const CURL_FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
-/** @throws AgentFailure error: the script could not report, and says so before anything is made */
+/**
+ * Verifies that curl exists before anything is created.
+ * @throws AgentFailure error when the script could not report
+ */
 export async function checkCurl(): Promise<void> {
   if (ON_WINDOWS) return;
   for (const folder of CURL_FOLDERS)
@@ -31,8 +30,8 @@ export async function checkCurl(): Promise<void> {
 }
 
 /**
- * As a schedule starts it: a proxy that only this run knows of would make the test pass and every later heartbeat fail,
- * and curl reads `.curlrc` in HOME, which may be another user's where root came by `sudo`.
+ * Returns the environment of a scheduled run: a proxy set only for this run would make the test
+ * pass and later heartbeats fail. HOME is the user's own, because curl reads `.curlrc` there.
  */
 function scheduledEnv(env: Env): NodeJS.ProcessEnv {
   if (ON_WINDOWS) return childEnv(env);
@@ -44,7 +43,7 @@ function ownHome(): { HOME?: string } {
   try {
     return { HOME: userInfo().homedir };
   } catch {
-    return {}; // A user that the system does not list has none of his own.
+    return {};
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the setup service gives a machine (contract 60, agent), read field by field: the token goes into a file that a
- * script reads, the names into paths and schedules, so that each of them could lead elsewhere.
+ * Validates the setup service's monitoring offer (contract 60, agent), because its values become
+ * files, paths and schedules.
  */
 import { createHash } from 'node:crypto';
 import { AgentFailure } from '../exit.js';
@@ -8,17 +8,14 @@ import { CRON_EXPRESSION } from './crontab.js';
 import { TASK_EXPRESSION } from './task.js';
 
 export interface MonitoringOffer {
-  /** Of the monitor. */
   source: string;
   token: string;
   script: { filename: string; content: string };
-  /** For the program that schedules on this machine. */
   schedule: { expression: string };
 }
 
 export type Scheduler = 'cron' | 'schtasks';
 
-/** Beside the script. */
 export const TOKEN_FILE = 'watchdog.token';
 const FILENAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/;
 const SOURCE = /^[A-Za-z0-9._:@/-]{1,128}$/;
@@ -27,7 +24,11 @@ const TOKEN = /^wd_live_[A-Za-z0-9_-]{1,200}$/;
 const lie = (field: string, why: string): AgentFailure =>
   new AgentFailure('unverified', `the server’s answer: ${field} ${why}`);
 
-/** @param scheduler of this machine @throws AgentFailure unverified */
+/**
+ * Parses and validates an offer.
+ * @param scheduler of this machine
+ * @throws AgentFailure unverified
+ */
 export function readOffer(body: Readonly<Record<string, unknown>>, scheduler: Scheduler): MonitoringOffer {
   const object = (field: string): Record<string, unknown> => {
     const value = body[field];

@@ -1,14 +1,15 @@
-/** The scheduled task of a machine's script on Windows (contract 60, agent): built here, replaced by its name. */
+/**
+ * Manages the scheduled task of a machine's script on Windows (contract 60, agent), built locally
+ * and replaced by name.
+ */
 import { AgentFailure } from '../exit.js';
 import { isElevated, run, system32 } from '../system/windows.js';
 
-/** Options of `schtasks /Create`. */
 export const TASK_EXPRESSION = /^\/SC (MINUTE|HOURLY) \/MO [1-9]\d{0,3}$|^\/SC DAILY$/;
 
-/** Its name may hold no slash and no colon. */
 const taskName = (source: string): string => `aos-${source.replaceAll(/[/:]/g, '-')}`;
 
-/** Elevated, the system runs it, so that it runs while nobody is logged on. */
+/** Creates the task. Elevated, it runs as the system, also while no one is logged on. */
 export async function writeTask(expression: string, script: string, source: string): Promise<void> {
   const command = `powershell.exe -NoProfile -ExecutionPolicy Bypass -File "${script}" -Jitter`;
   const as = (await isElevated()) ? ['/RU', 'SYSTEM'] : [];

@@ -1,5 +1,6 @@
 /**
- * Who installs, and where: from the options, the environment, or a prompt (contract 90, update agent: `--username`).
+ * Resolves account and server from the options, the environment or a prompt (contract 90, update
+ * agent: `--username`).
  */
 import { AgentFailure } from '../exit.js';
 import { serverUrl } from '../options/address.js';
@@ -8,7 +9,10 @@ import { askPassword } from '../secrets.js';
 import type { CheckedOptions } from '../options.js';
 import type { AccountPassword } from './session.js';
 
-/** Null: none is named, and there is nobody to ask. @throws AgentFailure usage: an account without a password */
+/**
+ * Returns the account; null when none is given and prompting is not possible.
+ * @throws AgentFailure usage for an account without a password
+ */
 export async function accountOf(options: CheckedOptions, signal: AbortSignal): Promise<AccountPassword | null> {
   const interactive = isInteractive(options);
   if (options.username === null && !interactive) return null;
@@ -19,7 +23,10 @@ export async function accountOf(options: CheckedOptions, signal: AbortSignal): P
   return askedAccount(username, signal, password);
 }
 
-/** At the terminal: what of it is not known. @throws AgentFailure usage: no name was typed */
+/**
+ * Prompts for the missing parts of an account.
+ * @throws AgentFailure usage when no name was entered
+ */
 export async function askedAccount(
   named: string | null,
   signal: AbortSignal,
@@ -31,7 +38,7 @@ export async function askedAccount(
   return { username, password: password ?? (await askPassword(username, signal)) };
 }
 
-/** @throws AgentFailure usage: it is not said, and there is nobody to ask */
+/** @throws AgentFailure usage when it is not given and prompting is not possible */
 export async function serverOf(options: CheckedOptions, signal: AbortSignal): Promise<URL> {
   if (options.server !== null) return options.server;
   if (!isInteractive(options)) throw new AgentFailure('usage', '--server is missing: the address of the service');

@@ -1,4 +1,7 @@
-/** HTTP Basic for the release store (contract 40, access files; specification, "Release store"). */
+/**
+ * HTTP Basic credentials for the release store (contract 40, access files; specification, "Release
+ * store").
+ */
 import { createHash } from 'node:crypto';
 import { getCredentialName } from '../../../lib/formats/license-key.js';
 import type { CheckedOptions } from '../options.js';
@@ -6,14 +9,16 @@ import { askPassword } from '../secrets.js';
 
 export interface DownloadCredentials {
   authorization: string | null;
-  /** For `UNAUTHORIZED:`: who was refused, and who has access. */
+  /** Text after `UNAUTHORIZED:`: who was denied, and who has access. */
   refused: string;
 }
 
 const ROLES =
   'every enabled account has access (admin, installer, member), and so has a license key of the product (--license-key)';
 
-/** An account before a license key: it was named for this run. */
+/**
+ * Resolves the credentials. An account precedes a license key, because it was given for this run.
+ */
 export async function credentialsOf(options: CheckedOptions, signal: AbortSignal): Promise<DownloadCredentials> {
   const { username, licenseKey } = options;
   if (username !== null) {

@@ -1,7 +1,7 @@
 /**
- * A package into `.update-agent/download/`, taken up again where an earlier run or a broken connection left it (Range).
- * Never more than its size, which the signed manifest says: more is an endless-data attack and exit 3. The bytes are
- * judged by their SHA-256 alone, so it does not matter whose earlier bytes lie there.
+ * Downloads a package into `.update-agent/download/`, resumable (Range). The signed manifest limits
+ * the size: more is an endless-data attack and exit 3. Only the SHA-256 decides, so earlier bytes
+ * may have any origin.
  */
 import { createHash } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
@@ -15,9 +15,7 @@ import type { Network, Package } from './network.js';
 
 export interface Wanted {
   url: URL;
-  /** Bytes. */
   size: number;
-  /** Hex. */
   sha256: string;
 }
 
@@ -25,12 +23,14 @@ export interface Downloader {
   network: Network;
   hooks: Hooks;
   signal: AbortSignal;
-  /** The server took the credentials. */
   onAccepted: () => void;
   onProgress: (done: number, before: number) => void;
 }
 
-/** The bytes at the address are not those of the release: withdrawn or published anew meanwhile, or a lie. */
+/**
+ * The bytes at the URL are not those of the release, because it was withdrawn, republished or
+ * tampered with.
+ */
 export class OtherBytes extends AgentFailure {
   override name = 'OtherBytes';
 
@@ -39,7 +39,6 @@ export class OtherBytes extends AgentFailure {
   }
 }
 
-/** Path of the whole, verified package. */
 export async function download(folder: string, wanted: Wanted, downloader: Downloader): Promise<string> {
   const path = join(folder, wanted.sha256);
   await forgetOthers(folder, wanted.sha256);
@@ -55,7 +54,10 @@ export async function download(folder: string, wanted: Wanted, downloader: Downl
   throw new OtherBytes('the package’s SHA-256 is not the one of the release');
 }
 
-/** A file of the release store that is held: its manifest. Other bytes than `sha256` says are `OtherBytes`. */
+/**
+ * Reads a file of the release store into memory, for example its manifest.
+ * @throws ContentMismatch when the bytes do not match `sha256`
+ */
 export async function readSmall(
   { url, most, sha256 }: Omit<Wanted, 'size'> & { most: number },
   network: Network,
@@ -86,7 +88,6 @@ const sizeOf = (path: string): Promise<number> =>
     () => 0,
   );
 
-/** Parts of releases that are not wanted any more. */
 async function forgetOthers(folder: string, name: string): Promise<void> {
   for (const other of await readdir(folder))
     if (other !== name) await rm(join(folder, other), { recursive: true, force: true });
@@ -118,8 +119,8 @@ async function fetchRest(path: string, from: number, wanted: Wanted, downloader:
 }
 
 /**
- * The release store answers 401 to credentials that it refuses. A 403 comes from something in front of it, and says
- * nothing about the account.
+ * The release store answers 401 to invalid credentials. A 403 comes from a proxy in front of it and
+ * does not concern the account.
  */
 export function formatRejection({ status, headers, refused }: Package): string {
   if (status === 401) return refused;
@@ -128,7 +129,6 @@ export function formatRejection({ status, headers, refused }: Package): string {
   return `403 for the package${by}: a CDN, proxy or firewall in front of the release store denies access; the credentials were not checked`;
 }
 
-/** Only whole files and the wanted rest go on. */
 async function judge(answer: Package, from: number, size: number, what = 'the package'): Promise<void> {
   const { status, headers } = answer;
   if (status === 401 || status === 403) {

@@ -1,6 +1,7 @@
 /**
- * The agent's requests (contract 90, what it sends): no redirect below `/api/`, five for packages, never from https to
- * http, credentials only to the origin of `--server`. What a server sends is capped and has to come at a least rate.
+ * HTTP client (contract 90, what it sends): no redirect below `/api/`, five for packages, never
+ * from https to http, credentials only to the origin of `--server`. Responses have a maximum size
+ * and a minimum rate.
  */
 import { readFile } from 'node:fs/promises';
 import { rootCertificates } from 'node:tls';
@@ -19,14 +20,13 @@ const ERROR_BYTES = 64 * 1024;
 
 export interface JsonAnswer {
   status: number;
-  /** Null: no JSON object, so another server's page. */
+  /** Null when the body is not a JSON object, for example another server's page. */
   body: Readonly<Record<string, unknown>> | null;
 }
 
 export interface StreamedAnswer {
   status: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Has to be read or `drop`ped. */
   content: AsyncIterable<Buffer>;
   drop: () => void | Promise<void>;
 }
@@ -36,11 +36,10 @@ export interface HttpSettings {
   hooks: Hooks;
   signal: AbortSignal;
   allowHttp: boolean;
-  /** PEM; null: none. */
+  /** PEM file; null for none. */
   caFile: string | null;
 }
 
-/** What `--ca-file` holds is trusted beside the authorities that Node brings. */
 async function readAuthorities(file: string | null): Promise<{ ca?: string[] }> {
   if (file === null) return {};
   const pem = await readFile(file, 'utf8').catch((error: unknown) => {
@@ -57,21 +56,23 @@ export class Http {
   constructor(private readonly settings: HttpSettings) {}
 
   /**
-   * A question below `/api/`. 429, 5xx and no answer at all are exit 8, a redirect or more than `most` bytes end it
-   * too.
-   * @param bearer null: none
+   * Sends a GET request below `/api/`. 429, 5xx, no response, a redirect or more than `most` bytes
+   * are exit 8.
+   * @param bearer null for none
    */
   async ask(url: URL, most: number, bearer: string | null = null): Promise<JsonAnswer> {
     return this.#answer(url, await this.#request(url, { accept: 'application/json', ...bearing(bearer) }), most);
   }
 
-  /** Sends JSON below `/api/`. As `ask`, but 501 is a definite answer (contract 60, login). */
+  /**
+   * Sends JSON below `/api/`. Like `getJson`, but 501 is a definite answer (contract 60, login).
+   */
   async post(url: URL, content: object, most: number, bearer: string | null = null): Promise<JsonAnswer> {
     const headers = { accept: 'application/json', 'content-type': 'application/json', ...bearing(bearer) };
     return this.#answer(url, await this.#request(url, headers, JSON.stringify(content)), most, 501);
   }
 
-  /** A package. `authorization` goes to the origin of `url` alone. */
+  /** Downloads a package. `authorization` is sent only to the origin of `url`. */
   async download(url: URL, headers: Headers, authorization: string | null): Promise<StreamedAnswer> {
     let at = url;
     for (let hop = 0; ; hop++) {
@@ -86,7 +87,7 @@ export class Http {
     }
   }
 
-  /** @param definite not transient, whatever its class */
+  /** @param definite status that is never transient */
   async #answer(url: URL, { status, body }: ReceivedResponse, most: number, definite?: number): Promise<JsonAnswer> {
     if (REDIRECTS.has(status)) {
       body.destroy();
@@ -131,7 +132,10 @@ export class Http {
     }
   }
 
-  /** Bytes that come too slowly end it (slow retrieval): a server could else hold the agent, and its lock, for ever. */
+  /**
+   * Aborts when bytes arrive too slowly (slow retrieval): otherwise a server could block the agent
+   * and its lock forever.
+   */
   async *#watched(body: ReceivedResponse['body']): AsyncGenerator<Buffer> {
     const { bytesPerSecond, overMs } = this.settings.hooks.leastRate;
     let began = performance.now();
@@ -147,7 +151,7 @@ export class Http {
           bytes = 0;
         }
         yield piece;
-        // What the reader took of the time is not the server's.
+        // Time spent by the reader does not count against the server.
         if (bytes === 0) began = performance.now();
       }
     } catch (error) {
@@ -167,7 +171,6 @@ export class Http {
   }
 }
 
-/** The beginning of an error's answer, for its message. */
 export async function messageOf({ content, drop }: StreamedAnswer): Promise<string | null> {
   const pieces: Buffer[] = [];
   let bytes = 0;
@@ -183,7 +186,6 @@ export async function messageOf({ content, drop }: StreamedAnswer): Promise<stri
   return errorText(objectOf(Buffer.concat(pieces)));
 }
 
-/** `error.message` of our envelope; null: none. */
 export function errorText(body: JsonAnswer['body']): string | null {
   const error = body?.error;
   if (typeof error !== 'object' || error === null || !('message' in error)) return null;
@@ -199,17 +201,17 @@ function objectOf(bytes: Buffer): JsonAnswer['body'] {
     const value: unknown = JSON.parse(bytes.toString('utf8'));
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
   } catch {
-    return null; // Another server's page.
+    return null;
   }
 }
 
-/** A certificate that is judged by a wrong clock looks like this too. */
+/** A certificate error may also be caused by a wrong clock. */
 const clockSaid = (error: unknown): string =>
   ['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'].includes(codeOf(error))
     ? ` (this machine’s clock says ${new Date().toISOString()})`
     : '';
 
-/** What breaks a connection is exit 8; the user's own cancelling is not the network's fault. */
+/** Connection failures are exit 8; cancellation by the user is not a network failure. */
 function networkFailure(error: unknown, url: URL | null, signal: AbortSignal): unknown {
   if (error instanceof AgentFailure) return error;
   if (signal.reason instanceof AgentFailure) return signal.reason;

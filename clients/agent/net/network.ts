@@ -1,6 +1,6 @@
 /**
- * What an action wants of the network. The credentials of a run are known here alone: an action asks, and never holds a
- * password. So the same action runs where the credentials must not be, in the child of `owner/`.
+ * Network access of an action. Only this module knows the credentials, so actions can run in the
+ * unprivileged child of `owner/`.
  */
 import { credentialsOf, type DownloadCredentials } from './credentials.js';
 import type { Hooks } from '../hooks.js';
@@ -11,23 +11,27 @@ import { accountOf, askedAccount } from './account.js';
 import { SetupSession, type AccountPassword, type SetupPath } from './session.js';
 import { Http, type JsonAnswer, type StreamedAnswer } from './http.js';
 
-/** A package, and what to say where the credentials for it were refused. */
 export interface Package extends StreamedAnswer {
   refused: string;
 }
 
 export interface Network {
   /**
-   * Asks at the terminal, now, for the account and the password that would be asked for later.
-   * @param wanted an account that nobody named is asked for too
-   * @returns whether there is one to log in with
+   * Prompts now for the account and password needed later.
+   * @param wanted prompts even when no account was named
+   * @returns whether there is an account to log in with
    */
   askAccount(wanted: boolean): Promise<boolean>;
-  /** A question below `/api/`. */
   ask(url: URL, most: number): Promise<JsonAnswer>;
-  /** A package, with the credentials of the run, which go to the origin of `url` alone. */
+  /**
+   * Downloads a package with the credentials of the run, which are sent only to the origin of
+   * `url`.
+   */
   open(url: URL, headers: Readonly<Record<string, string>>): Promise<Package>;
-  /** Logs in at the first call. Null: there is no account, and nobody to ask for one. */
+  /**
+   * Logs in at the first call.
+   * @returns null without an account when prompting is not possible
+   */
   login(server: URL): Promise<SetupPath | null>;
 }
 
@@ -58,7 +62,6 @@ export class DirectNetwork implements Network {
   }
 
   async open(url: URL, headers: Readonly<Record<string, string>>): Promise<Package> {
-    // Asked for once, however many files are read with them.
     this.#credentials ??= credentialsOf({ ...this.options, ...this.#account }, this.signal);
     const { authorization, refused } = await this.#credentials;
     return { ...(await this.#http.download(url, { ...headers }, authorization)), refused };

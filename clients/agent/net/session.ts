@@ -1,6 +1,6 @@
 /**
- * The setup path of the service (contract 60): its token lives for 30 minutes, is held in memory only, and opens no
- * package.
+ * Session of the setup service (contract 60): its token is valid for 30 minutes, stays in memory
+ * and grants no package access.
  */
 import { AgentFailure } from '../exit.js';
 import { below } from '../options/address.js';
@@ -14,7 +14,6 @@ export interface AccountPassword {
   password: string;
 }
 
-/** 409: what shall be made is there already. */
 export class Taken extends AgentFailure {
   override name = 'Taken';
 
@@ -23,11 +22,9 @@ export class Taken extends AgentFailure {
   }
 }
 
-/** The routes of the setup path that take its token. */
 export interface SetupPath {
-  /** @param query of the address */
   get(route: string, query: Record<string, string>, most: number): Promise<Record<string, unknown>>;
-  /** @throws Taken */
+  /** @throws AlreadyExistsFailure */
   post(route: string, content: object, most: number): Promise<Record<string, unknown>>;
 }
 
@@ -38,7 +35,7 @@ export class SetupSession implements SetupPath {
     private readonly token: string,
   ) {}
 
-  /** @throws AgentFailure unauthorized: the account is refused */
+  /** @throws AgentFailure unauthorized when the account is rejected */
   static async login(http: Http, server: URL, { username, password }: AccountPassword): Promise<SetupSession> {
     const url = below(server, `${PREFIX}/login`);
     const answer = await http.post(url, { username, password }, LOGIN_BYTES);
@@ -66,7 +63,6 @@ export class SetupSession implements SetupPath {
   }
 }
 
-/** Of an answer that did what was asked for. */
 function bodyOf({ status, body }: JsonAnswer, url: URL): Record<string, unknown> {
   const done = status >= 200 && status < 300;
   if (body === null || body.status !== (done ? 'success' : 'error'))
@@ -80,7 +76,6 @@ function bodyOf({ status, body }: JsonAnswer, url: URL): Record<string, unknown>
   throw new AgentFailure(status === 401 ? 'unauthorized' : 'error', text);
 }
 
-/** `error.fields` of our envelope, as texts. */
 function fieldsOf(error: unknown): string[] {
   if (typeof error !== 'object' || error === null || !('fields' in error)) return [];
   const { fields } = error;

@@ -1,4 +1,4 @@
-/** Which addresses the agent speaks to (contract 90, what it sends). */
+/** Addresses that the agent may contact (contract 90, what it sends). */
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { AgentFailure } from '../exit.js';
 
@@ -6,7 +6,10 @@ const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
-/** This machine, by its name or address. Other names are not looked up: what they resolve to is not ours to trust. */
+/**
+ * Returns true for loopback names and addresses. Other names are not resolved, because DNS is not
+ * trusted.
+ */
 export function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[|\]$/g, '').toLowerCase();
   if (isIPv4(bare)) return LOOPBACK.check(bare, 'ipv4');
@@ -14,7 +17,6 @@ export function isLoopback(host: string): boolean {
   return bare === 'localhost';
 }
 
-/** Why the agent does not speak to this address; null: it does. */
 export function refusedAddress(url: URL, allowHttp: boolean): string | null {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return `${url.protocol} is no protocol of the agent`;
   if (url.username !== '' || url.password !== '') return 'credentials do not belong into an address';
@@ -23,7 +25,6 @@ export function refusedAddress(url: URL, allowHttp: boolean): string | null {
   return null;
 }
 
-/** `--server`: the address of the service, which may have a path. */
 export function serverUrl(text: string, allowHttp: boolean): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || url.search !== '' || url.hash !== '')
@@ -33,7 +34,9 @@ export function serverUrl(text: string, allowHttp: boolean): URL {
   return url;
 }
 
-/** An address below the server's, whose own path stays. `path` begins with a slash. */
+/**
+ * Resolves a path below the server's URL, whose own path is retained. `path` begins with a slash.
+ */
 export function below(server: URL, path: string): URL {
   const url = new URL(server);
   url.pathname = `${server.pathname.replace(/\/+$/, '')}${path}`;

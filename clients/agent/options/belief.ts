@@ -1,8 +1,8 @@
 /**
- * Whom the agent believes (contract 90, whom it believes). A file counts when it belongs to root or to the user who
- * runs the agent, and when its directory was named. As root in another user's tree what leads the agent (where it asks,
- * as whom, what it starts) comes from the command line, the environment and root's own file alone; what the tree says
- * otherwise is a warning.
+ * Decides which configuration files the agent trusts (contract 90, whom it believes): those of root
+ * or the current user, in a named directory. As root in another user's tree, security-relevant
+ * options come only from the command line, the environment and root's own file; others are reported
+ * as warnings.
  */
 import { constants } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -17,23 +17,18 @@ import { LEADING, SLUG, type OptionName } from './table.js';
 import { fromFile, type Values } from './values.js';
 
 export interface Belief {
-  /** What the files say, without what does not count. */
   values: Values;
   warnings: string[];
 }
 
 export interface GivenOptions {
-  /** `--config`; null: it was not given. */
   config: string | null;
-  /** The installation, absolute. */
   dir: string;
-  /** It was named, or is the agent's own: the current one gives nothing. */
+  /** The directory was named, or is the agent's own; the current directory is not trusted. */
   named: boolean;
-  /** What the command line and the environment say. */
   given: Values;
 }
 
-/** Where root says what holds for other users' installations. */
 export const ROOTS = '/etc/update-agent';
 
 export async function belief({ config, dir, named, given }: GivenOptions): Promise<Belief> {
@@ -73,8 +68,8 @@ export async function belief({ config, dir, named, given }: GivenOptions): Promi
 }
 
 /**
- * Of the owner's file: `allow-…` lifts what protects root, so it is told and never read, also where it is no option of
- * a file.
+ * Removes `allow-…` options of the owner's file: they lift root's protection, so they are reported
+ * and never applied.
  */
 function withoutLeave(file: ConfigFile): { allowed: string[]; rest: ConfigFile } {
   const isLeave = (name: string): boolean => /^allow[-_]/.test(name);
@@ -88,7 +83,7 @@ const NOTHING: Belief = { values: {}, warnings: [] };
 const isLeading = (name: string): boolean => LEADING.has(name as OptionName);
 const text = (value: Values[OptionName]): string | null => (typeof value === 'string' ? value : null);
 
-/** As root: the user whose tree it is; null: root's own, or nobody's yet. */
+/** As root, returns the user who owns the tree; null when root owns it or it does not exist. */
 export async function foreignOwner(dir: string): Promise<number | null> {
   if (ON_WINDOWS || process.geteuid?.() !== 0) return null;
   const stats = await look(dir);
@@ -96,7 +91,8 @@ export async function foreignOwner(dir: string): Promise<number | null> {
 }
 
 /**
- * @param named by `--config`: root's own file counts wherever he keeps it, but for a place where another could put one
+ * @param named by `--config`: root's own file counts anywhere except where another user could
+ *   create it
  */
 async function trustIn(file: ConfigFile, foreign: number | null, named: boolean): Promise<'all' | 'harmless' | 'none'> {
   if (ON_WINDOWS) return 'all';
@@ -115,8 +111,8 @@ const isRootsPlace = (path: string): Promise<boolean> =>
   );
 
 /**
- * `/etc/update-agent/<project>.json`. Where nobody said the project it is what the tree says of itself: then a file
- * that names its directory counts for that one alone, and one that names none is a warning.
+ * Reads `/etc/update-agent/<project>.json`. If only the tree names the project, the file must name
+ * the directory it is for; otherwise it is a warning.
  */
 async function rootsFile(dir: string, said: string | null): Promise<Belief> {
   const project = said ?? (await installedProject(dir));
@@ -139,11 +135,9 @@ async function rootsFile(dir: string, said: string | null): Promise<Belief> {
   return { values: { project, ...values }, warnings };
 }
 
-/** The project of a tree, by its own word; null: it says none. */
 export const installedProject = async (dir: string): Promise<string | null> =>
   (await readInstalledRelease(dir))?.product ?? null;
 
-/** What the manifest of a tree says of itself, not verified; null: it says no product. */
 export async function readInstalledRelease(
   dir: string,
 ): Promise<{ product: string; channel?: string; platform?: string } | null> {
@@ -161,6 +155,6 @@ export async function readInstalledRelease(
       ...(typeof platform === 'string' && { platform }),
     };
   } catch {
-    return null; // Judged when the installation is opened.
+    return null;
   }
 }

@@ -7,9 +7,8 @@ import { ON_WINDOWS } from '../system/files.js';
 export interface ConfigFile {
   path: string;
   values: Readonly<Record<string, unknown>>;
-  /** Whose it is; 0 on Windows, where the directory's rights say who writes. */
+  /** Owner; 0 on Windows, where the directory's permissions decide who writes. */
   uid: number;
-  /** Others may read it. */
   open: boolean;
 }
 
@@ -18,9 +17,10 @@ const WRITABLE_BY_OTHERS = 0o022;
 const READABLE_BY_OTHERS = 0o044;
 
 /**
- * Never through a link, where nobody named it: as root the agent reads it in other users' directories.
- * @param wanted it was named, so it has to be there
- * @returns null: there is none
+ * Reads a config file. Links are only followed for a named file, because root reads it in other
+ * users' directories.
+ * @param wanted the file was named, so it must exist
+ * @returns null when it does not exist
  */
 export async function readConfig(path: string, wanted: boolean): Promise<ConfigFile | null> {
   const flags = constants.O_RDONLY | (wanted ? 0 : (constants.O_NOFOLLOW ?? 0)) | (constants.O_NONBLOCK ?? 0);

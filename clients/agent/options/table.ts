@@ -1,5 +1,5 @@
 /**
- * Every option by its name: on the command line, as a variable, and in a configuration file (specification,
+ * Every option with its command-line, environment and config-file names (specification,
  * "Command-line interfaces").
  */
 import { PLATFORMS } from '../../../lib/formats/platform.js';
@@ -7,26 +7,21 @@ import { PLATFORMS } from '../../../lib/formats/platform.js';
 export const ACTIONS = ['update', 'install', 'configure', 'monitor', 'recover', 'schedule'] as const;
 export type Action = (typeof ACTIONS)[number];
 
-/** What may run the nightly update; `task` is Windows' Task Scheduler. */
 export const SCHEDULERS = ['systemd', 'cron', 'launchd', 'task'] as const;
 export type NightlyScheduler = (typeof SCHEDULERS)[number];
 
 export interface OptionSpec {
   type: 'string' | 'boolean';
-  /** One line for `--help`. */
   says: string;
   /**
-   * Variable that gives it as well. `SVC_CONFIG` and `SVC_LICENSE_KEY` are the server's, so two options have no such
-   * name.
+   * Environment variable. `SVC_CONFIG` and `SVC_LICENSE_KEY` belong to the server, so two options
+   * have no such name.
    */
   env?: string;
-  /** Its name before all programs had one; `env` wins. */
   formerEnv?: string;
-  /** Not taken from the configuration file, because it is meant for one run. */
+  /** Applies to one run, so it is not read from the configuration file. */
   onlyOnce?: true;
-  /** Not an option of the command line. */
   fileOnly?: true;
-  /** It may be given several times. */
   multiple?: true;
 }
 
@@ -124,7 +119,10 @@ export const OPTIONS = {
 
 export type OptionName = keyof typeof OPTIONS;
 
-/** What leads the agent: as root in another user's tree root alone says it (contract 90, whom it believes). */
+/**
+ * Security-relevant options: as root in another user's tree only root may set them (contract 90,
+ * whom it believes).
+ */
 export const LEADING: ReadonlySet<OptionName> = new Set([
   'server',
   'project',

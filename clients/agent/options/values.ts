@@ -1,11 +1,13 @@
-/** Options as a source gives them: not checked yet. */
 import { AgentFailure } from '../exit.js';
 import type { ConfigFile } from './config-file.js';
 import { OPTIONS, type OptionName, type OptionSpec } from './table.js';
 
 export type Values = Partial<Record<OptionName, string | boolean | string[]>>;
 
-/** @throws AgentFailure usage: the file has something that is no option, or none of a file */
+/**
+ * Reads the option values of a config file.
+ * @throws AgentFailure usage for an unknown option, or one that a file may not contain
+ */
 export function fromFile({ path, values }: ConfigFile): Values {
   const found: Values = {};
   for (const [key, value] of Object.entries(values)) {

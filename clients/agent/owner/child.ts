@@ -1,4 +1,3 @@
-/** In the child that works as the owner: what it is told by its parent, and what it asks of it. */
 import { AgentFailure } from '../exit.js';
 import type { JsonAnswer } from '../net/http.js';
 import type { Network, Package } from '../net/network.js';
@@ -8,7 +7,6 @@ import type { SetupPath } from '../net/session.js';
 import type { ServiceControl } from '../update/service.js';
 import { failureOfRefusal, MARK, type Order, type OwnerReply, type Wish } from './messages.js';
 
-/** Whether this process has a parent to ask. */
 export const isChild = (env: Env): boolean => env[MARK] === '1' && process.send !== undefined;
 
 const gone = (): AgentFailure => new AgentFailure('error', 'the process that is root has ended');
@@ -16,7 +14,7 @@ const gone = (): AgentFailure => new AgentFailure('error', 'the process that is 
 export class Parent {
   #last = 0;
   readonly #waiting = new Map<number, (reply: OwnerReply) => void>();
-  /** Of the wish that waits: the channel must not keep a process alive that has nothing else to do. */
+  /** Pending requests: an idle channel must not keep the process alive. */
   #open = 0;
 
   private constructor() {
@@ -59,18 +57,15 @@ export class Parent {
   };
 }
 
-/** The options of the parent, but without what only it may know. */
 export const optionsOf = ({ options }: Order): CheckedOptions => ({
   ...options,
   server: options.server === null ? null : new URL(options.server),
   password: null,
 });
 
-/** The parent's network, which has the credentials. */
 export class ParentsNetwork implements Network, SetupPath {
   constructor(private readonly parent: Parent) {}
 
-  /** Its parent has asked. */
   async askAccount(): Promise<boolean> {
     return true;
   }

@@ -1,20 +1,17 @@
-/** What the child that works as an installation's owner and the parent that is root say to each other. */
 import { EXIT, AgentFailure, type AgentOutcome } from '../exit.js';
 import type { CheckedOptions } from '../options.js';
 import { Taken } from '../net/session.js';
 import type { Verb } from '../update/service.js';
 
-/** Says to the child that it has a parent to ask. */
 export const MARK = 'UPDATE_AGENT_CHILD';
 
-/** The first message to the child: all that it is told. */
 export interface Order {
   options: Omit<CheckedOptions, 'server' | 'password'> & { server: string | null };
-  /** `SVC_SET_…`: they go into files of the owner. */
+  /** `SVC_SET_…`: values for files of the owner. */
   settings: Readonly<Record<string, string>>;
 }
 
-/** What the child asks for. The parent judges each of it: the child is in the owner's hands. */
+/** Requests of the child. The parent validates each one, because the owner controls the child. */
 export type Wish =
   | { call: 'control'; verb: Verb }
   | { call: 'ask'; url: string; most: number }

@@ -1,8 +1,8 @@
 /**
- * As root in another user's installation (contract 90, where it writes): all but stopping and starting a service runs
- * in a child as that user, so that nothing in his tree can make root write elsewhere. The child is in his hands, its
- * memory and its environment too: it gets no password, and asks this process for what needs one. Each of its wishes is
- * judged by what root said.
+ * Runs actions as root in another user's installation (contract 90, where it writes). Everything
+ * except controlling services runs in a child as that user, so that nothing in the tree can make
+ * root write elsewhere. The owner controls the child, so it gets no password, and this process
+ * validates its requests.
  */
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { constants } from 'node:os';
@@ -25,7 +25,6 @@ export interface Owner {
   home: string | null;
 }
 
-/** Null: the process stays who it is. */
 export async function ownerToBecome(dir: string): Promise<Owner | null> {
   const uid = await foreignOwner(dir);
   if (uid === null) return null;
@@ -34,11 +33,9 @@ export async function ownerToBecome(dir: string): Promise<Owner | null> {
     .split('\n')
     .map((line) => line.split(':'))
     .find((fields) => fields[2] === String(uid));
-  // A user without an entry has a group of his number by custom; never root's.
   return { uid, gid: Number(user?.[3] ?? uid), name: user?.[0] ?? null, home: user?.[5] ?? null };
 }
 
-/** @returns the child's exit code */
 export async function asOwner(owner: Owner, agent: Agent): Promise<number> {
   const { action, project, licenseKey, username, package: offline } = agent.options;
   const installs = action === 'install' && offline === null;
@@ -47,7 +44,8 @@ export async function asOwner(owner: Owner, agent: Agent): Promise<number> {
   const asked = installs && isInteractive(agent.options);
   const server = asked ? await serverOf(agent.options, agent.signal) : agent.options.server;
   const options = { ...agent.options, server };
-  // Now: once the child is there, the owner could read along what is typed, or ask for it himself.
+  // Prompts before the child exists: afterwards the owner could read the input or imitate the
+  // prompt.
   const account = await agent.network.askAccount(
     action === 'monitor' || (installs && (licenseKey === null || username !== null)),
   );
@@ -61,7 +59,8 @@ export async function asOwner(owner: Owner, agent: Agent): Promise<number> {
   };
   const args = isSea() ? [] : [...process.execArgv, agent.ownFile];
   const stdio: StdioOptions = ['inherit', 'inherit', 'inherit', 'ipc'];
-  // A session of its own: else the owner could type at root's terminal through the child.
+  // A separate session, because otherwise the owner could inject input into root's terminal through
+  // the child.
   const child = spawn(process.execPath, args, {
     uid: owner.uid,
     gid: owner.gid,
@@ -92,7 +91,7 @@ async function orderFor({ options, env }: Agent): Promise<Order> {
     if (name !== undefined && value !== null) settings[name] = value;
   }
   const { password: _kept, server, ...rest } = options;
-  // Only a setup writes it down; for packages this process says it.
+  // Only a setup stores the key; for packages this process sends it.
   const needsKey = options.action === 'install' || options.action === 'configure';
   return {
     options: {
@@ -106,10 +105,11 @@ async function orderFor({ options, env }: Agent): Promise<Order> {
 }
 
 function answer(child: ChildProcess, served: Served, question: OwnerQuestion | null): void {
-  if (typeof question !== 'object' || question === null) return; // Of a child that is not ours any more.
+  // A child that no longer runs trusted code.
+  if (typeof question !== 'object' || question === null) return;
   const { id, wish } = question;
   const send = (reply: OwnerReply): void => {
-    if (child.connected) child.send(reply, () => undefined); // The child has ended meanwhile.
+    if (child.connected) child.send(reply, () => undefined);
   };
   served.answer(wish).then(
     (value) => send({ id, value }),

@@ -1,6 +1,6 @@
 /**
- * What the parent does for the child, and what it refuses: nothing goes to a server, a project or a service that root
- * did not name.
+ * Handles requests of the child, and denies every server, project or service that root did not
+ * name.
  */
 import { AgentFailure } from '../exit.js';
 import type { Action } from '../options/table.js';
@@ -16,7 +16,7 @@ const MOST_BYTES = 256 * 1024 * 1024;
 const QUESTIONS = ['pubkey', 'check', 'freshness'];
 const MOST_OPEN = 4;
 
-/** The routes of the setup path that an action goes: an update needs none, so it gets none. */
+/** Setup routes by action: an update needs none, so it gets none. */
 const ROUTES: Readonly<Record<Action, { get: readonly string[]; post: readonly string[] }>> = {
   update: { get: [], post: [] },
   recover: { get: [], post: [] },
@@ -26,11 +26,13 @@ const ROUTES: Readonly<Record<Action, { get: readonly string[]; post: readonly s
   monitor: { get: [], post: ['agent'] },
 };
 
-/** What root's process found out before the child began. */
 export interface Known {
-  /** Whose packages are opened: of the project that root named, else of what the tree said then. Null: of any. */
+  /**
+   * Product whose packages may be opened: root's project, else the one that the tree claimed. Null
+   * for any.
+   */
   product: string | null;
-  /** There is an account to log in with. Nobody is asked for one once the child is at the same terminal. */
+  /** True when an account exists. No prompt is shown once the child shares the terminal. */
   account: boolean;
 }
 
@@ -82,7 +84,6 @@ export class Served {
     return server;
   }
 
-  /** Below the server's own address. */
   #question(text: string): URL {
     const url = this.#inServer(text);
     const allowed = QUESTIONS.map((route) => below(this.#server(), `/api/updateservice/v1/${route}`).pathname);
@@ -106,7 +107,6 @@ export class Served {
     return { handle, status, refused: why, headers: { 'content-range': answered['content-range'] } };
   }
 
-  /** Null: that was all. */
   async #read(handle: number): Promise<Buffer | null> {
     const next = await this.#packages.get(handle)?.content.next();
     return next === undefined || next.done === true ? null : next.value;
@@ -130,7 +130,10 @@ export class Served {
     return this.#session;
   }
 
-  /** A token is for the project that root named, and ends another machine's only where root may have said so. */
+  /**
+   * A token is limited to root's project, and replaces another machine's only if root could have
+   * confirmed that.
+   */
   #judgeContent(route: string, content: object): void {
     const { options } = this.agent;
     const project = 'project' in content ? content.project : null;

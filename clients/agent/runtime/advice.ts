@@ -1,14 +1,16 @@
-/** The command that installs a missing .NET runtime on this machine (contract 90, runtime check). */
+/**
+ * Suggests the command that installs a missing .NET runtime on this machine (contract 90, runtime
+ * check).
+ */
 import { readFile } from 'node:fs/promises';
 import type { FrameworkReference } from './roll-forward.js';
 
 interface Kind {
-  /** Names of packages; `{v}` is major.minor, `{m}` the major version. */
+  /** Package names; `{v}` is major.minor, `{m}` the major version. */
   linux: string;
   alpine: string;
   arch: string;
   winget: string;
-  /** Of Microsoft's script. */
   script: string;
 }
 
@@ -34,7 +36,6 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
 };
 
-/** `ID` and `ID_LIKE` of /etc/os-release. */
 async function distribution(): Promise<string[]> {
   const text = await readFile('/etc/os-release', 'utf8').catch(() => '');
   return [...text.matchAll(/^ID(?:_LIKE)?="?([^"\n]*)"?$/gm)].flatMap(([, names = '']) => names.split(' '));

@@ -1,6 +1,6 @@
 /**
- * Whether this machine has what an installed .NET application runs on (contract 90, runtime check): each
- * `*.runtimeconfig.json` of the release against the installed runtimes. What brings its runtime along is not flagged.
+ * Checks that this machine has the .NET runtimes of a release (contract 90, runtime check).
+ * Self-contained applications are not reported.
  */
 import { look } from '../system/files.js';
 import { readFile } from 'node:fs/promises';
@@ -15,7 +15,6 @@ import { readRuntimeConfig } from './runtime-config.js';
 
 const MOST_BYTES = 1024 * 1024;
 
-/** @returns a sentence for each missing runtime, with the command that installs it */
 export async function missingRuntimes(agent: Agent, layout: Layout, { files }: ReleaseManifest): Promise<string[]> {
   const wanted: FrameworkReference[] = [];
   for (const { path } of files) {

@@ -1,4 +1,3 @@
-/** The .NET runtimes of this machine, as `dotnet --list-runtimes` lists them. */
 import { execFile } from 'node:child_process';
 import { access, constants, readFile } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
@@ -12,7 +11,6 @@ type Env = Readonly<Record<string, string | undefined>>;
 const MOST_MS = 30_000;
 const LINE = /^(\S+) (\S+) \[.*\]$/;
 
-/** Versions by the name of the framework. Without a `dotnet` there are none. */
 export async function installedRuntimes(env: Env): Promise<ReadonlyMap<string, string[]>> {
   const program = await findDotnet(env);
   if (program === null) return new Map();
@@ -20,11 +18,10 @@ export async function installedRuntimes(env: Env): Promise<ReadonlyMap<string, s
     env: childEnv(env, /^DOTNET_/),
     timeout: MOST_MS,
     windowsHide: true,
-  }).catch(() => ({ stdout: '' })); // One that does not run is as good as none.
+  }).catch(() => ({ stdout: '' })); // A `dotnet` that does not run counts as missing.
   return readList(stdout);
 }
 
-/** `Microsoft.NETCore.App 8.0.5 [/usr/share/dotnet/shared/Microsoft.NETCore.App]` */
 export function readList(text: string): ReadonlyMap<string, string[]> {
   const found = new Map<string, string[]>();
   for (const line of text.split(/\r?\n/)) {
@@ -35,7 +32,7 @@ export function readList(text: string): ReadonlyMap<string, string[]> {
 }
 
 /**
- * Where a .NET application looks: `DOTNET_ROOT`, then the place that the machine registered, then the usual ones, and
+ * Searches like a .NET application: `DOTNET_ROOT`, the registered location, the usual ones, then
  * the path.
  */
 async function findDotnet(env: Env): Promise<string | null> {

@@ -1,26 +1,22 @@
 /**
- * Which installed version of a .NET framework an application would run on, by the host's published rules:
- * dotnet/runtime, docs/design/features/framework-version-resolution.md.
+ * Resolves which installed .NET framework version an application would use, by the host's published
+ * rules: dotnet/runtime, docs/design/features/framework-version-resolution.md.
  */
 
 export const POLICIES = ['LatestPatch', 'Minor', 'Major', 'LatestMinor', 'LatestMajor', 'Disable'] as const;
 export type Policy = (typeof POLICIES)[number];
 
 export interface FrameworkReference {
-  /** `Microsoft.NETCore.App`; its case counts. */
   name: string;
-  /** The least one. */
   version: string;
   policy: Policy;
-  /** False: no newer patch than needed. */
   applyPatches: boolean;
 }
 
 interface Version {
   text: string;
-  /** Major, minor, patch. */
   numbers: readonly [number, number, number];
-  /** Identifiers after the hyphen; empty: a release. */
+  /** Identifiers after the hyphen; empty for a release. */
   pre: readonly string[];
 }
 
@@ -37,7 +33,6 @@ export const isFrameworkVersion = (text: string): boolean => parse(text) !== nul
 
 const isRelease = ({ pre }: Version): boolean => pre.length === 0;
 
-/** By the order of SemVer 2. */
 function compare(a: Version, b: Version): number {
   for (const at of [0, 1, 2] as const) if (a.numbers[at] !== b.numbers[at]) return a.numbers[at] - b.numbers[at];
   if (isRelease(a) || isRelease(b)) return Number(isRelease(a)) - Number(isRelease(b));
@@ -59,7 +54,7 @@ function compareIdentifiers(a: string | undefined, b: string | undefined): numbe
 /**
  * @param installed versions of that framework
  * @param toPrerelease `DOTNET_ROLL_FORWARD_TO_PRERELEASE=1`
- * @returns null: the application would not start
+ * @returns null when the application would not start
  */
 export function resolveFramework(
   reference: Omit<FrameworkReference, 'name'>,
@@ -70,12 +65,12 @@ export function resolveFramework(
   if (wanted === null) return null;
   const all = installed.map(parse).filter((version) => version !== null);
   const releases = all.filter(isRelease);
-  // A release goes to releases where one fits, and only then to pre-releases.
+  // A release prefers releases, and only then uses pre-releases.
   const first = isRelease(wanted) && !toPrerelease ? pick(reference, wanted, releases, releases) : null;
   return (first ?? pick(reference, wanted, all, toPrerelease ? all : releases))?.text ?? null;
 }
 
-/** @param patches among which a release is rolled to its newest patch */
+/** @param patches versions from which a release takes its newest patch */
 function pick(
   { policy, applyPatches }: Omit<FrameworkReference, 'name'>,
   wanted: Version,

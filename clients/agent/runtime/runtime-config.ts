@@ -1,6 +1,6 @@
 /**
- * `<application>.runtimeconfig.json`: which frameworks an application wants, and how far it lets the host go (contract
- * 90, runtime check).
+ * Parses `<application>.runtimeconfig.json`: required frameworks and their roll-forward policy
+ * (contract 90, runtime check).
  */
 import { parse } from 'jsonc-parser';
 import { isFrameworkVersion, POLICIES, type FrameworkReference, type Policy } from './roll-forward.js';
@@ -8,14 +8,11 @@ import { isFrameworkVersion, POLICIES, type FrameworkReference, type Policy } fr
 type Env = Readonly<Record<string, string | undefined>>;
 type Members = Readonly<Record<string, unknown>>;
 
-/** They end up in a command that a person copies. */
+/** Names become part of a command that users copy. */
 const NAME = /^[A-Za-z][A-Za-z0-9._-]{0,99}$/;
-/** What an older setting says by its number. */
 const ON_NO_CANDIDATE: readonly Policy[] = ['LatestPatch', 'Minor', 'Major'];
 
-/**
- * @returns empty: the application brings its runtime along. Null: the text is no such file.
- */
+/** @returns empty for a self-contained application; null when the text is not such a file */
 export function readRuntimeConfig(text: string, env: Env): FrameworkReference[] | null {
   const options = record(record(parse(text, [], { allowTrailingComma: true }))?.runtimeOptions);
   if (options === null) return null;
@@ -36,7 +33,6 @@ export function readRuntimeConfig(text: string, env: Env): FrameworkReference[] 
   return references;
 }
 
-/** The environment before the framework's own setting, before the one of the whole file; `Minor` where none says it. */
 function policyOf(own: Members, whole: Members, env: Env): Policy {
   return (
     named(env.DOTNET_ROLL_FORWARD) ??

@@ -1,6 +1,6 @@
 /**
- * The command of a nightly update. What its run would read otherwise than this run goes into the command; what can
- * stand in none, a secret say, is refused by its name, so that what was tried is what runs.
+ * Builds the command of a nightly update. Options of this run become arguments; secrets are
+ * rejected by name, so that exactly the tested command runs.
  */
 import { dirname, resolve } from 'node:path';
 import { isSea } from 'node:sea';
@@ -12,7 +12,6 @@ import type { Agent } from '../update/installation.js';
 
 type Words = (options: CheckedOptions) => string | boolean | null;
 
-/** Written into `agent.json` of the installation. */
 const STORED: Readonly<Record<string, Words>> = {
   server: ({ server }) => server?.href ?? null,
   username: ({ username }) => username,
@@ -30,7 +29,6 @@ const CARRIED: Readonly<Record<string, Words>> = {
   restart: ({ restart }) => restart,
   'wait-seconds': ({ waitSeconds }) => String(waitSeconds),
 };
-/** Secrets, and what is meant for one run. */
 const NEVER_CARRIED: Readonly<Record<string, Words>> = {
   'license-key': ({ licenseKey }) => licenseKey,
   password: ({ password }) => password,
@@ -46,8 +44,8 @@ const ENV_PROGRAM = '/usr/bin/env';
 const NETWORK = /^((https?|all|no)_proxy|NODE_EXTRA_CA_CERTS)$/i;
 
 /**
- * The running program, in the place where it is now.
- * @throws AgentFailure usage: as root, someone else could replace it
+ * Resolves the running program's current path.
+ * @throws AgentFailure usage when, as root, another user could replace it
  */
 export async function resolveProgram(ownFile: string): Promise<string[]> {
   const files = isSea() ? [process.execPath] : [process.execPath, resolve(ownFile)];
@@ -55,9 +53,9 @@ export async function resolveProgram(ownFile: string): Promise<string[]> {
 }
 
 /**
- * @param file which the nightly run reads
+ * @param file read by the nightly run
  * @param isStored options of this run will be stored in the installation's own file
- * @throws AgentFailure usage: the nightly run would read something else
+ * @throws AgentFailure usage when the nightly run would read something else
  */
 export async function buildNightlyCommand(
   { options, env, ownFile, output }: Pick<Agent, 'options' | 'env' | 'ownFile' | 'output'>,
@@ -71,7 +69,7 @@ export async function buildNightlyCommand(
   const read = (words: readonly string[]): Promise<CheckedOptions> => readOptions(words, {}, dirname(ownFile));
   const base = ['--action', 'update', '--dir', options.dir];
   if (options.config !== null) base.push('--config', options.config);
-  // Without it the address of the server may be refused while options are read.
+  // Without it the server URL may be rejected while options are read.
   const http = options.allowHttp ? ['--allow-http'] : [];
   const files = await read([...base, ...http]);
   const carried = isStored ? CARRIED : { ...STORED, ...CARRIED };
@@ -102,7 +100,6 @@ const toWords = (name: string, value: string | boolean | null): string[] => {
   return [value === true ? `--${name}` : `--${name}=${value}`];
 };
 
-/** Schedulers start a program with next to no variables. */
 async function buildEnvironment(
   { env, output }: Pick<Agent, 'env' | 'output'>,
   scheduler: NightlyScheduler,
@@ -118,7 +115,7 @@ async function buildEnvironment(
   const secret = names.find((name) => PROXY.test(name) && (env[name] ?? '').includes('@'));
   if (secret !== undefined)
     throw new AgentFailure('usage', `${secret} holds a password, which a schedule must not show: use a proxy without`);
-  // One of several names of a program that behaves by its name, so its link stays.
+  // A multi-call program depends on its name, so its link stays.
   await resolveRootProgram(ENV_PROGRAM);
   return [ENV_PROGRAM, ...names.map((name) => `${name}=${env[name] ?? ''}`)];
 }

@@ -1,4 +1,3 @@
-/** What each scheduler needs to run an update every night: the texts to show, and how to install them. */
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
@@ -26,16 +25,17 @@ import {
 } from './units.js';
 
 export interface NightlySchedule {
-  /** Shown before anything is written. */
   files: readonly UnitFile[];
-  /** The installation that the schedule of this name updates now; null: there is none yet. */
   scheduledDir: string | null;
   install: () => Promise<void>;
 }
 
 const isRoot = (): boolean => process.geteuid?.() === 0;
 
-/** systemd of root where it runs, else the user's cron; Windows and macOS have one of their own. */
+/**
+ * Returns root's systemd where it runs, else the user's cron; Windows and macOS have their own
+ * schedulers.
+ */
 export async function detectScheduler(): Promise<NightlyScheduler> {
   if (ON_WINDOWS) return 'task';
   if (process.platform === 'darwin') return 'launchd';
@@ -48,7 +48,6 @@ export async function detectScheduler(): Promise<NightlyScheduler> {
 
 interface Around {
   env: Env;
-  /** Folder of the agent in the installation. */
   own: string;
 }
 
@@ -72,7 +71,6 @@ const dailyTime = ({ dir }: NightlyUpdate): { hour: number; minute: number } =>
 
 async function prepareCron(update: NightlyUpdate, { env }: Around): Promise<NightlySchedule> {
   const line = buildCronLine(update, dailyTime(update));
-  // Where there is no cron, that is said before anything is shown.
   const before = findTaggedLine(await readCrontab(env), getCronTag(update.project));
   const scheduledDir = before === null ? null : parseCronDir(before);
   const install = async (): Promise<void> =>
@@ -87,7 +85,6 @@ async function prepareLaunchd(update: NightlyUpdate, { env }: Around): Promise<N
   const program = await existing('launchctl', env);
   const install = async (): Promise<void> => {
     await writeUnits([file]);
-    // Fails where it is not loaded, which is as good.
     await call(program, ['bootout', `${domain}/${getUnitName(update.project)}`], env).catch(() => undefined);
     await call(program, ['bootstrap', domain, file.path], env);
   };
@@ -97,14 +94,13 @@ async function prepareLaunchd(update: NightlyUpdate, { env }: Around): Promise<N
 async function prepareTask(update: NightlyUpdate, { own }: Around): Promise<NightlySchedule> {
   const content = buildTaskXml(update, await isElevated());
   const path = join(own, 'schedule.xml');
-  // Fails where there is no such task.
   const before = await run(system32('schtasks.exe'), ['/Query', '/TN', getUnitName(update.project), '/XML']).then(
     ({ stdout }) => parseTaskDir(stdout),
     () => null,
   );
   return {
     files: [{ path, content }],
-    // It prints in the code page of the console, so other letters than ASCII's say nothing.
+    // Output uses the console's code page, so non-ASCII letters are unreliable.
     scheduledDir: before !== null && /^[ !-~]+$/.test(before) && !before.includes('?') ? before : null,
     install: () => createTask(path, content, update.project),
   };
@@ -124,7 +120,6 @@ async function prepareSystemd(update: NightlyUpdate, { env }: Around): Promise<N
   return { files, scheduledDir: await readDir(files[0]?.path ?? '', parseSystemdDir), install };
 }
 
-/** The program that reads it wants UTF-16 with a byte order mark. */
 async function createTask(path: string, content: string, project: string): Promise<void> {
   await mkdir(join(path, '..'), { recursive: true, mode: 0o700 });
   await writeFile(path, Buffer.from(`\ufeff${content.replaceAll('\n', '\r\n')}`, 'utf16le'));

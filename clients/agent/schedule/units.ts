@@ -1,7 +1,4 @@
-/**
- * The files of a nightly update for each scheduler (contract 90, amendments: `--action schedule`).
- * Pure: an action shows and installs them.
- */
+/** Files of a nightly update for each scheduler (contract 90, amendments: `--action schedule`). */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { AgentFailure } from '../exit.js';
@@ -10,9 +7,7 @@ import type { NightlyScheduler } from '../options/table.js';
 
 export interface NightlyUpdate {
   project: string;
-  /** The installation, absolute. */
   dir: string;
-  /** Program and arguments. */
   command: readonly string[];
 }
 
@@ -21,16 +16,15 @@ export interface UnitFile {
   content: string;
 }
 
-/** Name of units, tasks and labels of a project's update. */
 export const getUnitName = (project: string): string => `update-agent-${project}`;
 
-/** Spreads machines over the night: the same minute on each day, another one on each machine. */
+/** Spreads machines over the night: the same minute every day, different on each machine. */
 export function pickNightlyTime(seed: string): { hour: number; minute: number } {
   const [first = 0, second = 0] = createHash('sha256').update(seed).digest();
   return { hour: 1 + (first % 4), minute: second % 60 };
 }
 
-/** @throws AgentFailure usage: the scheduler cannot pass a word of the command on as it is */
+/** @throws AgentFailure usage when the scheduler cannot pass an argument unchanged */
 export function checkCommand({ command }: NightlyUpdate, scheduler: NightlyScheduler): void {
   if (command.some((word) => /\p{Cc}/u.test(word)))
     throw new AgentFailure('usage', 'a directory with control characters cannot be scheduled');
@@ -45,13 +39,12 @@ export function checkCommand({ command }: NightlyUpdate, scheduler: NightlySched
     );
 }
 
-/** `%` and `$` are systemd's own, also within quotes; only in the first word, the program, `$` is a plain character. */
+/** `%` and `$` are special to systemd, also within quotes; in the program path `$` is literal. */
 const quoteForSystemd = (word: string, index: number): string => {
   const escaped = word.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%');
   return `"${index === 0 ? escaped : escaped.replaceAll('$', '$$$$')}"`;
 };
 
-/** A service that runs once, and the timer that starts it. */
 export function buildSystemdUnits(update: NightlyUpdate, folder: string): UnitFile[] {
   const name = getUnitName(update.project);
   const service = `[Unit]
@@ -81,7 +74,6 @@ WantedBy=timers.target
   ];
 }
 
-/** Ends the line of the crontab, and finds it again. */
 export const getCronTag = (project: string): string => `# aos-update:${project}`;
 
 export function buildCronLine(update: NightlyUpdate, { hour, minute }: { hour: number; minute: number }): string {
@@ -89,25 +81,21 @@ export function buildCronLine(update: NightlyUpdate, { hour, minute }: { hour: n
   return `${minute} ${hour} * * * ${command} >/dev/null 2>&1 ${getCronTag(update.project)}`;
 }
 
-/** The installation that a line of the crontab updates; null: it names none. */
 export function parseCronDir(line: string): string | null {
   const word = /'--dir' ((?:'[^']*'|\\.)+)/.exec(line)?.[1];
   return word?.replaceAll(/'([^']*)'|\\(.)/g, '$1$2') ?? null;
 }
 
-/** The same of a service unit. */
 export function parseSystemdDir(unit: string): string | null {
   const word = /^ExecStart=.*"--dir" "((?:[^"\\]|\\.)*)"/m.exec(unit)?.[1];
   return word?.replaceAll(/\\(.)|%(%)|\$(\$)/g, '$1$2$3') ?? null;
 }
 
-/** The same of a property list. */
 export function parseLaunchdDir(plist: string): string | null {
   const word = /<string>--dir<\/string>\s*<string>([^<]*)<\/string>/.exec(plist)?.[1];
   return word === undefined ? null : unescapeXml(word);
 }
 
-/** The same of a task. */
 export function parseTaskDir(xml: string): string | null {
   const words = unescapeXml(/<Arguments>([^<]*)<\/Arguments>/.exec(xml)?.[1] ?? '');
   const [, quoted, plain] = /--dir (?:"((?:[^"\\]|\\.)*)"|(\S+))/.exec(words) ?? [];
@@ -149,13 +137,14 @@ ${words}
   return { path: join(folder, `${getUnitName(update.project)}.plist`), content };
 }
 
-/** By the rules of CommandLineToArgvW: quotes around, backslashes doubled before a quote. */
+/** Quotes by the rules of CommandLineToArgvW: quotes around, backslashes doubled before a quote. */
 export const quoteForWindows = (word: string): string =>
   /^[^\s"]+$/.test(word) ? word : `"${word.replaceAll(/(\\*)"/g, '$1$1\\"').replace(/(\\+)$/, '$1$1')}"`;
 
 /**
- * A task as the Task Scheduler exports it. It starts later where the machine was off, and never twice at the same time.
- * @param isSystem it runs as SYSTEM, also while no one is logged on; else as the user, while he is
+ * Builds a Task Scheduler definition. It runs late when the machine was off, and never
+ * concurrently.
+ * @param isSystem runs as SYSTEM, also while no one is logged on; else as the logged-on user
  */
 export function buildTaskXml({ project, command }: NightlyUpdate, isSystem: boolean): string {
   const [program = '', ...words] = command;

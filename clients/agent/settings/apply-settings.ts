@@ -1,6 +1,6 @@
 /**
- * The setup of an installation: finds each value that its `setup.json` wants, and writes what is missing (contract 90,
- * setup.json). All or nothing is found first; then file by file is written whole.
+ * Sets up an installation from its `setup.json` (contract 90, setup.json). All values are resolved
+ * before any file is written; each file is written atomically.
  */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -20,7 +20,6 @@ const SETUP_FILE = 'setup.json';
 const SETUP_BYTES = 1024 * 1024;
 const TOKEN_BYTES = 64 * 1024;
 
-/** @returns the text to show at the end; null: none */
 export async function applySettings(installation: Installation, project: string): Promise<string | null> {
   const { agent, layout } = installation;
   const description = await descriptionOf(installation);
@@ -51,7 +50,7 @@ export async function applySettings(installation: Installation, project: string)
   return description.post;
 }
 
-/** Never the value: it may be a secret. */
+/** Never the value, which may be a secret. */
 const reported = ({ setting, source }: Resolved): { name: string; source: string } => ({ name: setting.name, source });
 
 export function showPost(agent: Agent, post: string | null): void {
@@ -61,7 +60,10 @@ export function showPost(agent: Agent, post: string | null): void {
   else agent.output.plain(`${text}\n`);
 }
 
-/** Of the signed manifest; of the file, where a manifest was written by a server that did not read it. */
+/**
+ * Reads the description from the signed manifest, or from the file when an older server wrote the
+ * manifest.
+ */
 async function descriptionOf({ manifest, layout }: Installation): Promise<Description | null> {
   const setup = manifest?.setup ?? (await readSetup(join(layout.root, SETUP_FILE)));
   return setup === null ? null : readDescription(setup);
@@ -89,7 +91,10 @@ async function readSetup(path: string): Promise<Readonly<Record<string, unknown>
   }
 }
 
-/** `--set name=value` before `SVC_SET_<NAME>`. Secrets never on the command line. */
+/**
+ * `--set name=value` takes precedence over `SVC_SET_<NAME>`. Secrets are never read from the
+ * command line.
+ */
 async function givenValues({ options, env }: Agent, { settings }: Description): Promise<Map<string, string>> {
   const given = new Map<string, string>();
   for (const setting of settings) {
@@ -132,10 +137,8 @@ async function provide(
   };
 }
 
-/** Of the application on this machine: the machine's own monitor has another. */
 const sourceOf = (project: string): string => `${project}-${hostname().replace(/[^A-Za-z0-9._-]/g, '-')}`.slice(0, 128);
 
-/** Asks until the answer is a value, or nothing where nothing is allowed. */
 async function question(
   agent: Agent,
   setting: Setting,

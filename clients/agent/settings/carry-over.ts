@@ -1,6 +1,6 @@
 /**
- * Carries the settings of this machine into the new version's files (contract 90, amendments): values that `setup.json`
- * wrote into a file of the package survive an update. Works on the staged copies, before anything is replaced.
+ * Carries values that `setup.json` wrote into packaged files over to the new version (contract 90,
+ * amendments). Works on the staged copies, before anything is replaced.
  */
 import { chown, readFile, writeFile } from 'node:fs/promises';
 import type { ReleaseManifest } from '../../../lib/formats/manifest.js';
@@ -19,9 +19,9 @@ import { isPlaceholder } from './types.js';
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
 /**
- * Merges the values at the targets of both versions' `setup.json` into the staged files. A target whose packaged
- * file is the same in both versions is left as it is on the disk.
- * @param tx the transaction whose files are staged
+ * Merges the values of both versions' `setup.json` targets into the staged files. A target whose
+ * packaged file did not change stays as it is on disk.
+ * @param tx the transaction with the staged files
  */
 export async function carrySettingsOver(
   { agent, layout, manifest: previous, parents }: Installation,
@@ -62,7 +62,6 @@ export async function carrySettingsOver(
   return carried;
 }
 
-/** Targets in the installation, by path. A description that cannot be read has none. */
 function targetsByPath(
   manifests: readonly ReleaseManifest[],
   env: Parameters<typeof pathOf>[1],

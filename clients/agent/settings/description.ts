@@ -1,6 +1,6 @@
 /**
- * `setup.json`: the values that an application needs, and where they belong (contract 90, setup.json). Read field by
- * field; what is wrong names its field. Members that it does not know are passed over: a newer packager may write them.
+ * Parses `setup.json` (contract 90, setup.json). Errors name the invalid field. Unknown members are
+ * ignored, because a newer packager may write them.
  */
 import { RE2JS } from 're2js';
 import { AgentFailure } from '../exit.js';
@@ -18,7 +18,7 @@ export type Provision = (typeof PROVISIONS)[number];
 
 export interface Target {
   location: Location;
-  /** As written: variables are put in later. */
+  /** Before variable substitution. */
   file: string;
   format: FormatName;
   key: string;
@@ -26,31 +26,25 @@ export interface Target {
 
 export interface Setting {
   name: string;
-  /** For people; the name where there is none. */
   label: string;
   help: string | null;
   type: ValueType;
   required: boolean;
-  /** `env:NAME`, `hostname`, …; null: not looked for. */
   detect: string | null;
   provision: Provision | null;
-  /** False: it is never asked for. */
+  /** False disables prompting. */
   ask: boolean;
   default: SettingValue | null;
   choices: SettingValue[] | null;
-  /** Has to be found in the value. */
   pattern: RE2JS | null;
-  /** Of a number itself, else of the length. */
   min: number | null;
   max: number | null;
-  /** It is wanted where an earlier setting has this value. */
   when: { name: string; equals: SettingValue } | null;
   targets: Target[];
 }
 
 export interface Description {
   settings: Setting[];
-  /** Shown at the end. */
   post: string | null;
 }
 
@@ -68,7 +62,7 @@ type Members = Readonly<Record<string, unknown>>;
 
 const wrong = (at: string, why: string): AgentFailure => new AgentFailure('error', `setup.json: ${at} ${why}`);
 
-/** @throws AgentFailure error: it names the field */
+/** @throws AgentFailure error that names the field */
 export function readDescription(setup: Members): Description {
   if (setup.schema !== 1) throw wrong('schema', 'is not 1; a newer agent may know it');
   const { values } = setup;
@@ -111,7 +105,6 @@ function readSetting(it: Members, n: number, before: readonly Setting[]): Settin
   return setting;
 }
 
-/** The variable that answers for a setting: `SVC_SET_<NAME>`. */
 export const variableOf = (name: string): string => `SVC_SET_${name.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`;
 
 function record(value: unknown, at: string): Members {
@@ -153,7 +146,7 @@ function oneOf<T extends string>(it: Members, member: string, at: string, known:
 
 const isScalar = (value: unknown): value is SettingValue => ['string', 'number', 'boolean'].includes(typeof value);
 
-/** By an engine whose time is linear: patterns come with packages. */
+/** Uses a linear-time engine, because patterns are external input. */
 function pattern(it: Members, at: string): RE2JS | null {
   const source = text(it, 'pattern', at, 1_000);
   if (source === null) return null;

@@ -1,4 +1,7 @@
-/** What a machine tells by itself (contract 90, setup.json: `detect`). Never a command. */
+/**
+ * Detects setting values on the machine (contract 90, setup.json: `detect`), never by running a
+ * command.
+ */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -14,7 +17,6 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 export interface MachineSurroundings {
   env: Env;
-  /** The installation. */
   root: string;
 }
 
@@ -34,7 +36,6 @@ const SIMPLE: Readonly<Record<string, Detector>> = {
   install_dir: ({ root }) => root,
 };
 
-/** Null: nothing that could be detected. */
 export function detectorOf(text: string): Detector | null {
   const simple = Object.hasOwn(SIMPLE, text) ? SIMPLE[text] : undefined;
   if (simple !== undefined) return simple;
@@ -47,7 +48,7 @@ export function detectorOf(text: string): Detector | null {
   return null;
 }
 
-/** The agent's own settings are no application's: `SVC_*` cannot be detected. */
+/** `SVC_*` variables belong to the agent, so they cannot be detected. */
 const variable = (env: Env, name: string): string | null => (/^SVC_/i.test(name) ? null : (env[name] ?? null));
 
 function portFrom(text: string): Detector | null {
@@ -59,7 +60,6 @@ function portFrom(text: string): Detector | null {
   };
 }
 
-/** On every address of this machine. */
 function isFree(port: number): Promise<boolean> {
   return new Promise((answer) => {
     const server = createServer();
@@ -84,7 +84,10 @@ const BY_ENDING: Readonly<Record<string, FormatName>> = {
   '.config': 'xml',
 };
 
-/** `file:path#key`; the ending of the path says the format, `.env` and all others are lines of `KEY=value`. */
+/**
+ * Parses `file:path#key`; the extension decides the format, `.env` and all others are lines of
+ * `KEY=value`.
+ */
 function fileKey(text: string): Detector | null {
   const at = text.lastIndexOf('#');
   if (at < 1 || at === text.length - 1) return null;
@@ -105,7 +108,6 @@ function fileKey(text: string): Detector | null {
   };
 }
 
-/** Null: no readable file of text. */
 async function contentOf(path: string): Promise<string | null> {
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch(() => null);
   if (file === null) return null;
@@ -121,8 +123,8 @@ async function contentOf(path: string): Promise<string | null> {
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}|%([A-Za-z_][A-Za-z0-9_]*)%/g;
 
 /**
- * `${VAR}` and `%VAR%` in paths of setup.json; unknown ones stay as they are (contract 90, setup.json). The agent's own
- * settings, passwords among them, are no variables.
+ * Substitutes `${VAR}` and `%VAR%` in paths of setup.json; unknown ones stay unchanged (contract
+ * 90, setup.json). The agent's own settings, which include passwords, are not substituted.
  */
 export const withVariables = (text: string, env: Readonly<Record<string, string | undefined>>): string =>
   text.replace(VARIABLE, (whole: string, unix: string | undefined, windows: string | undefined) => {

@@ -1,7 +1,6 @@
 /**
- * Leave to write outside the installation (contract 90, setup.json): as root every target is listed and asked for, for
- * a package says where they are. What was granted is kept beside the installation's state, so that `--yes` takes it
- * again, and that alone.
+ * Asks root for permission to write outside the installation (contract 90, setup.json), because the
+ * package chooses the targets. Granted paths are stored, and `--yes` accepts exactly those.
  */
 import { constants } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +12,10 @@ import type { Installation } from '../update/installation.js';
 
 const MOST_BYTES = 1024 * 1024;
 
-/** @param paths that would be written, absolute @throws AgentFailure usage: they are listed, and nothing is written */
+/**
+ * @param paths to write, absolute
+ * @throws AgentFailure usage that lists them; nothing is written
+ */
 export async function leaveToWrite({ agent, layout }: Installation, paths: readonly string[]): Promise<void> {
   if (ON_WINDOWS || process.geteuid?.() !== 0) return;
   const outside = paths.filter((path) => !path.startsWith(`${layout.root}/`));

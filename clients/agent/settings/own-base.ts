@@ -1,6 +1,6 @@
 /**
- * `/etc/<project>` and `/var/lib/<project>` (contract 90, setup.json): as root the agent writes there only what it made
- * itself, which a marker inside tells. A directory of somebody else that bears the project's name is none of its.
+ * `/etc/<project>` and `/var/lib/<project>` (contract 90, setup.json): root writes only into
+ * directories with the agent's marker file.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,7 +16,10 @@ const isMarked = async (base: string): Promise<boolean> => {
   return stats?.isFile() === true && stats.uid === 0;
 };
 
-/** Before anything is written. @throws AgentFailure spaceOrPermission */
+/**
+ * Runs before anything is written.
+ * @throws AgentFailure spaceOrPermission
+ */
 export async function checkOwnBase(base: string): Promise<void> {
   await checkAncestors(base);
   const stats = await look(base);
@@ -27,7 +30,6 @@ export async function checkOwnBase(base: string): Promise<void> {
   );
 }
 
-/** Makes it, with its marker, where it is absent. */
 export async function makeOwnBase(base: string, project: string): Promise<void> {
   await checkOwnBase(base);
   if ((await look(base)) !== null) return;

@@ -1,4 +1,7 @@
-/** Where the locations of setup.json lie, and which files of them may be written (contract 90, setup.json). */
+/**
+ * Resolves the locations of setup.json and the files that may be written there (contract 90,
+ * setup.json).
+ */
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { findPathFault } from '../../../lib/formats/path-policy.js';
@@ -13,7 +16,6 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 export interface Surroundings {
   env: Env;
-  /** The installation. */
   root: string;
   project: string;
 }
@@ -21,7 +23,6 @@ export interface Surroundings {
 const isRoot = (): boolean => !ON_WINDOWS && process.geteuid?.() === 0;
 const refuse = (why: string): AgentFailure => new AgentFailure('error', `setup.json: ${why}`);
 
-/** The directory of a location. It may not be there yet. */
 export async function baseOf(location: Location, { env, root, project }: Surroundings): Promise<string> {
   if (location === 'install') return root;
   if (location === 'home' && isRoot()) throw refuse('the location home is refused as root: it would be root’s own');
@@ -36,16 +37,19 @@ export async function baseOf(location: Location, { env, root, project }: Surroun
   if (isRoot()) return join(location === 'config' ? '/etc' : '/var/lib', project);
   const xdg = location === 'config' ? env.XDG_CONFIG_HOME : env.XDG_DATA_HOME;
   const standard = location === 'config' ? ['.config'] : ['.local', 'share'];
-  // One that is not absolute is to be ignored, says the specification of XDG.
+  // The XDG specification requires ignoring relative paths.
   return join(xdg !== undefined && isAbsolute(xdg) ? xdg : join(homeOf(env), ...standard), project);
 }
 
 const homeOf = (env: Env): string => (ON_WINDOWS ? env.USERPROFILE : env.HOME) || homedir();
 
-/** The path below the location's directory, with slashes, its variables filled in. @throws AgentFailure error */
+/**
+ * Returns the path below the location's directory, with slashes and substituted variables.
+ * @throws AgentFailure error
+ */
 export function pathOf({ location, file }: Target, env: Env): string {
   const path = withVariables(file, env).replaceAll('\\', '/');
-  // The names that are reserved lie at the root of an installation alone.
+  // Reserved names apply only at the root of an installation.
   const why = findPathFault(location === 'install' ? path : `x/${path}`, ON_WINDOWS ? 'win-x64' : 'linux-x64');
   if (path.startsWith('/') || /^[A-Za-z]:/.test(path))
     throw refuse(`the file ${path} is an absolute path, or begins with a drive letter`);

@@ -1,7 +1,6 @@
 /**
- * Finds the value of each setting (contract 90, setup.json). Always in this order: already set, detected, provisioned,
- * asked. What an administrator says outright (`--set`, `SVC_SET_<NAME>`) comes before them all. Nothing is written
- * here.
+ * Resolves the value of each setting without writing (contract 90, setup.json): given (`--set`,
+ * `SVC_SET_<NAME>`), already set, detected, provisioned, prompted.
  */
 import { AgentFailure } from '../exit.js';
 import type { Description, Provision, Setting, Target } from './description.js';
@@ -17,32 +16,29 @@ export interface Resolved {
   setting: Setting;
   value: SettingValue;
   source: ValueSource;
-  /** Where it has to be written. */
   missing: Target[];
-  /** Makes the value. */
   make?: () => Promise<string>;
 }
 
 export interface Sources {
   around: MachineSurroundings;
-  /** By name. */
   given: ReadonlyMap<string, string>;
   read: (target: Target) => Promise<SettingValue | null>;
-  /** Null: it cannot be had here. A function makes it, and is called when nothing else is lacking. */
+  /** Null when unavailable. A function creates the value once all others are resolved. */
   provision: (what: Provision) => Promise<string | (() => Promise<string>) | null>;
-  /** Null: nothing was answered. Undefined: there is nobody to ask. */
+  /** Returns null for no answer. Undefined when prompting is not possible. */
   ask: ((setting: Setting, refused: (text: string) => string | null) => Promise<string | null>) | undefined;
-  /** Asked before a value is made, and before anything is written. */
+  /** Requested before a value is created and before anything is written. */
   leave: (targets: readonly Target[]) => Promise<void>;
   warn: (text: string) => void;
 }
 
-/** @throws AgentFailure usage: it names each required setting that has no value, and what gives it */
+/** @throws AgentFailure usage that names each missing required setting and how to provide it */
 export async function resolve({ settings }: Description, sources: Sources): Promise<Resolved[]> {
   const known = new Map<string, SettingValue>();
   const resolved: Resolved[] = [];
   const lacking: Setting[] = [];
-  // All files are looked at before the first question.
+  // All files are checked before the first prompt.
   const lying = new Map<Target, SettingValue | null>();
   for (const target of settings.flatMap(({ targets }) => targets)) lying.set(target, await sources.read(target));
   for (const setting of settings) {
@@ -89,7 +85,7 @@ async function find(
   return found && { setting, ...found, missing };
 }
 
-/** What is set in one place goes to the others as well, unless they cannot hold it. */
+/** A value set in one place is copied to the others, unless they cannot contain it. */
 function copied(setting: Setting, value: SettingValue, missing: Target[], { warn }: Sources): Target[] {
   if (missing.length === 0) return [];
   const why = refusal(setting, String(value));
@@ -104,7 +100,7 @@ async function detected(setting: Setting, { around, warn }: Sources): Promise<Fo
   if (setting.detect === null) return null;
   const value = await detectorOf(setting.detect)?.(around);
   if (!isSet(value)) {
-    // `exists:` answers a question of yes or no as well.
+    // `exists:` also yields a boolean.
     return setting.type === 'boolean' && setting.detect.startsWith('exists:')
       ? { value: false, source: 'detected' }
       : null;
@@ -133,14 +129,13 @@ async function asked(setting: Setting, { ask }: Sources): Promise<Found> {
   return answer === null ? null : { value: meaning(setting, answer), source: 'asked' };
 }
 
-/** A text that was judged before, by the setting's type. */
 function meaning({ type, choices }: Setting, text: string): SettingValue {
   const read = valueOf(type, text);
   const value = 'value' in read ? read.value : text;
   return choices?.find((choice) => String(choice) === String(value)) ?? value;
 }
 
-/** Why a text is no value of a setting; null: it is one. The sentence goes on after the setting's name. */
+/** Returns why a text is invalid. The sentence continues after the setting's name. */
 export function refusal({ type, choices, pattern, min, max, targets }: Setting, text: string): string | null {
   const read = valueOf(type, text);
   if ('why' in read) return read.why;

@@ -1,6 +1,6 @@
 /**
- * The files that settings lie in: each is read once, changed in memory, and written whole by a rename, with its mode,
- * its owner and its byte order mark. One that cannot be parsed ends the setup before anything is asked or written.
+ * Files with settings: read once, changed in memory and replaced by a rename, retaining mode, owner
+ * and byte order mark. A malformed file ends the setup before any write.
  */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -26,16 +26,13 @@ const DIRECTORY_MODE = 0o755;
 
 interface File {
   base: string;
-  /** Below the base, with slashes. */
   path: string;
   format: FormatName;
   mark: string;
   before: string;
   text: string;
-  /** Of the file that is there; null: none is. */
   kept: { mode: number; uid: number; gid: number } | null;
   secret: boolean;
-  /** Its base is one that the agent makes. */
   own: boolean;
 }
 
@@ -46,13 +43,15 @@ export class Targets {
 
   constructor(private readonly around: Surroundings) {}
 
-  /** What lies at a target; null: nothing. @throws AgentFailure for a file that is left alone */
+  /**
+   * Returns the value at a target.
+   * @throws AgentFailure for a file that cannot be edited
+   */
   async read(target: Target): Promise<SettingValue | null> {
     const file = await this.#open(target);
     return this.#guarded(file, () => FORMATS[target.format].read(file.text, target.key));
   }
 
-  /** Where the targets lie. Judged before anybody is asked whether they may be written. */
   async paths(targets: readonly Target[]): Promise<string[]> {
     const found = new Set<string>();
     for (const target of targets) {
@@ -63,14 +62,12 @@ export class Targets {
     return [...found];
   }
 
-  /** In memory, until `save`. */
   async set(target: Target, value: SettingValue, secret: boolean): Promise<void> {
     const file = await this.#open(target);
     file.text = this.#guarded(file, () => FORMATS[target.format].write(file.text, target.key, value));
     file.secret ||= secret;
   }
 
-  /** @returns the paths of the files that were written */
   async save(): Promise<string[]> {
     const changed = [...this.#files.values()].filter((file) => file.text !== file.before);
     for (const file of changed) {
@@ -166,7 +163,7 @@ async function write({ base, path, mark, text, kept, secret }: File): Promise<vo
   await syncDirectory(dirname(at));
 }
 
-/** Each is judged before it is written in. */
+/** Each parent is validated before anything is created in it. */
 async function makeParents(root: string, path: string): Promise<void> {
   const names = path.split('/').slice(0, -1);
   for (let n = 1; n <= names.length; n++) {

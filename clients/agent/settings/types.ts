@@ -1,4 +1,3 @@
-/** The types of settings: what a text means by one, and why it may mean nothing. */
 import type { SettingValue } from './formats/format.js';
 
 export const TYPES = ['string', 'integer', 'boolean', 'secret', 'choice', 'url', 'port', 'path'] as const;
@@ -10,7 +9,6 @@ const PORTS = { least: 1, most: 65_535 };
 
 type Reading = { value: SettingValue } | { why: string };
 
-/** @returns the value, or why the text is none */
 export const valueOf = (type: ValueType, text: string): Reading => READERS[type](text);
 
 const anyText = (text: string): Reading => (text === '' ? { why: 'must not be empty' } : { value: text });
@@ -39,10 +37,12 @@ function integer(text: string, least: number, most: number, why: string): Readin
   return value >= least && value <= most ? { value: value === 0 ? 0 : value } : { why };
 }
 
-/** Whether what setup.json itself says is of the type. */
 export const isOfType = (type: ValueType, value: SettingValue): boolean => 'value' in valueOf(type, String(value));
 
-/** Of templates (contract 90, setup.json): they count as not set, and so does nothing at all. */
+/**
+ * Returns true for template placeholders and blank values (contract 90, setup.json), which count as
+ * not set.
+ */
 export function isPlaceholder(value: SettingValue): boolean {
   return typeof value === 'string' && /^(|change-?me|todo|your-.*|<.*>)$/is.test(value.trim());
 }

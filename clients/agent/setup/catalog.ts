@@ -1,4 +1,4 @@
-/** What can be installed here (contract 60, catalog), and the choice of it. */
+/** Reads the catalog of installable releases (contract 60, catalog) and selects one. */
 import { printable } from '../../../lib/text/printable.js';
 import { AgentFailure } from '../exit.js';
 import { askChoice, isInteractive } from '../prompts.js';
@@ -39,7 +39,10 @@ export interface Choice {
   channel: string;
 }
 
-/** The options before a question; where nothing else can be meant nothing is asked. @throws AgentFailure usage */
+/**
+ * Selects project and channel. Options precede prompts, and an unambiguous choice is not prompted.
+ * @throws AgentFailure usage
+ */
 export async function choose(agent: Agent, catalog: readonly OfferedProject[], platform: string): Promise<Choice> {
   const project = await chooseProject(agent, catalog, platform);
   return { project: project.slug, channel: await chooseChannel(agent, project, platform) };
@@ -72,7 +75,6 @@ async function chooseProject(
   return catalog[texts.indexOf(chosen)] ?? first;
 }
 
-/** `stable` where there is one. */
 async function chooseChannel(
   { options, signal }: Agent,
   { slug, channels }: OfferedProject,

@@ -1,6 +1,6 @@
 /**
- * Where an application may be installed: an absent or empty directory, or one of the same product, else exit 64 without
- * `--adopt` (contract 90, defaults). Only looks, but for the making of an absent one.
+ * Validates the directory of a new installation: missing, empty, or of the same product; otherwise
+ * exit 64 without `--adopt` (contract 90, defaults).
  */
 import { mkdir, readdir, readFile, realpath, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -13,7 +13,8 @@ import { Layout, MANIFEST, OWN_FOLDER } from '../layout.js';
 const DIRECTORY_MODE = 0o755;
 
 /**
- * Why nothing is installed there; null: it may be. An interrupted installation is put right first, and judged then.
+ * Returns why a directory is rejected. An interrupted installation is recovered before it is
+ * checked.
  * @param dir absolute
  */
 export async function refusedDirectory(dir: string, product: string): Promise<string | null> {
@@ -31,7 +32,6 @@ export async function refusedDirectory(dir: string, product: string): Promise<st
   return installed === null ? `${dir} is not empty: it holds ${first}` : `${installed} is installed in ${dir}`;
 }
 
-/** By its own word, before the manifest is read by the rules. */
 async function installedProduct(path: string): Promise<string | null> {
   const stats = await look(path);
   if (stats === null || !stats.isFile() || stats.size > MAX_MANIFEST_BYTES) return null;
@@ -39,18 +39,17 @@ async function installedProduct(path: string): Promise<string | null> {
     const { product } = JSON.parse(await readFile(path, 'utf8')) as { product?: unknown };
     return typeof product === 'string' ? product : null;
   } catch {
-    return null; // Another program's manifest.json.
+    return null;
   }
 }
 
-/** @throws AgentFailure usage */
 export async function checkDirectory(dir: string, product: string, adopt: boolean): Promise<void> {
   const why = await refusedDirectory(dir, product);
   if (why !== null && (!adopt || why.endsWith('is no directory')))
     throw new AgentFailure('usage', `${why}; choose another --dir${adopt ? '' : ', or --adopt it'}`);
 }
 
-/** @returns the directories that were made, the deepest first */
+/** @returns the created directories, the deepest first */
 export async function makeDirectory(dir: string): Promise<string[]> {
   const missing: string[] = [];
   let at = dir;
@@ -61,7 +60,6 @@ export async function makeDirectory(dir: string): Promise<string[]> {
   return missing;
 }
 
-/** After a failure: what was made and holds nothing goes again. */
 export async function unmakeDirectory(made: readonly string[]): Promise<void> {
   for (const path of made) {
     const gone = await rmdir(path).then(
@@ -72,7 +70,9 @@ export async function unmakeDirectory(made: readonly string[]): Promise<void> {
   }
 }
 
-/** What is proposed to a person: the current directory where it is free, else one of the application's name in it. */
+/**
+ * Suggests the current directory if it is empty, else a subdirectory with the application's name.
+ */
 export async function proposedDirectory(dir: string, product: string): Promise<string> {
   if (basename(dir) === product || (await refusedDirectory(dir, product)) === null) return dir;
   return resolve(dir, product);

@@ -1,5 +1,6 @@
 /**
- * What later updates need is kept in `agent.json`: the server, the license key, and what was allowed. Never a password.
+ * Stores options for later updates in `agent.json`: the server, the license key and granted
+ * permissions. Never a password.
  */
 import { readConfig } from '../options/config-file.js';
 import { writeWhole } from '../system/files.js';
@@ -9,12 +10,12 @@ import { join } from 'node:path';
 
 const pathIn = (layout: Installation['layout']): string => join(layout.own, 'agent.json');
 
-/** @throws AgentFailure what is there cannot be read, so nothing can be added to it */
+/** @throws AgentFailure when the existing file cannot be read, so nothing can be added to it */
 export async function checkKeptOptions(layout: Installation['layout']): Promise<void> {
   await readConfig(pathIn(layout), false);
 }
 
-/** @param replace options of this run go before what the file says; else what it says stays */
+/** @param replace options of this run override the file; otherwise the file's values stay */
 export async function keepOptions(
   { agent, layout }: Pick<Installation, 'agent' | 'layout'>,
   { replace }: { replace: boolean } = { replace: false },

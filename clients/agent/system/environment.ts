@@ -1,5 +1,5 @@
 /**
- * What a program that the agent starts gets of its environment: PATH, HOME, LANG, TZ, and what its task needs by name
+ * Environment of started programs: PATH, HOME, LANG, TZ, and named variables that their task needs
  * (contract 90, whom it believes). Never a password.
  */
 import { ON_WINDOWS } from './files.js';
@@ -7,7 +7,6 @@ import { ON_WINDOWS } from './files.js';
 type Env = Readonly<Record<string, string | undefined>>;
 
 const EVERY = ['PATH', 'HOME', 'LANG', 'TZ'];
-/** Without these no program of Windows runs. */
 const WINDOWS = [
   'Path',
   'PATHEXT',
@@ -33,7 +32,8 @@ export function childEnv(env: Env, ...names: (string | RegExp)[]): NodeJS.Proces
 }
 
 /**
- * An application gets what is around the agent, for it may be the one that started it: all but the agent's own secrets.
+ * Returns the application's environment: all except the agent's secrets, because the application
+ * may have started the agent.
  */
 export function applicationEnv(env: Env): NodeJS.ProcessEnv {
   return Object.fromEntries(

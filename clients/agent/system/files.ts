@@ -1,4 +1,3 @@
-/** What the agent does with single files so that a cut of power leaves them whole. */
 import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { lstat, open, rename, rm, type FileHandle } from 'node:fs/promises';
@@ -8,7 +7,6 @@ import { codeOf } from '../exit.js';
 
 export const ON_WINDOWS = process.platform === 'win32';
 
-/** What lies at a path, without following a link; null: nothing. */
 export async function look(path: string): Promise<Stats | null> {
   try {
     return await lstat(path);
@@ -31,7 +29,10 @@ export async function withFile<T>(
   }
 }
 
-/** Names in a directory are durable after this. Windows has no such call; its file systems journal names themselves. */
+/**
+ * Makes names in a directory durable. Windows has no such call; its file systems journal names
+ * themselves.
+ */
 export async function syncDirectory(path: string): Promise<void> {
   if (ON_WINDOWS) return;
   await withFile(path, 'r', (directory) => syncUnlessUnsupported(directory));
@@ -39,14 +40,12 @@ export async function syncDirectory(path: string): Promise<void> {
 
 export const syncFile = (path: string): Promise<void> => withFile(path, ON_WINDOWS ? 'r+' : 'r', (file) => file.sync());
 
-/** Some file systems (FUSE, network) refuse fsync of directories; then there is nothing more to do. */
 async function syncUnlessUnsupported(directory: FileHandle): Promise<void> {
   await directory.sync().catch((error: unknown) => {
     if (!['EINVAL', 'ENOTSUP', 'ENOSYS', 'EISDIR', 'EBADF'].includes(codeOf(error))) throw error;
   });
 }
 
-/** The file holds the old or the new text, whatever happens meanwhile. 0600. */
 export async function writeWhole(path: string, text: string): Promise<void> {
   const temporary = `${path}.new`;
   await rm(temporary, { force: true });
@@ -61,11 +60,11 @@ export async function writeWhole(path: string, text: string): Promise<void> {
   await syncDirectory(dirname(path));
 }
 
-/** SHA-256 of a file's bytes, hex. */
+/** Returns the SHA-256 of a file's bytes, hex. */
 export async function hashOf(path: string, signal?: AbortSignal): Promise<string> {
   const hash = createHash('sha256');
   await withFile(path, 'r', async (file) => {
-    // Memory for what there is to read: most files are small.
+    // Buffers match the size, because most files are small.
     const highWaterMark = Math.min(1024 * 1024, (await file.stat()).size + 1);
     for await (const chunk of file.createReadStream({ autoClose: false, highWaterMark, signal }))
       hash.update(chunk as Buffer);
@@ -73,7 +72,9 @@ export async function hashOf(path: string, signal?: AbortSignal): Promise<string
   return hash.digest('hex');
 }
 
-/** Windows says these of a file that another program (a virus scanner, say) holds for a moment. */
+/**
+ * Windows error codes of a file that another program (a virus scanner, for example) holds briefly.
+ */
 const HELD = new Set(['EBUSY', 'EPERM', 'EACCES']);
 
 export const isHeld = (error: unknown): boolean => HELD.has(codeOf(error));
@@ -82,8 +83,8 @@ const HELD_MS = 10_000;
 const PAUSE_MS = 100;
 
 /**
- * Tries again for 10 s what a held file may refuse (contract 90, journal): on Windows, and on file systems without
- * links.
+ * Retries for 10 s while a file is held (contract 90, journal): on Windows, and on file systems
+ * without links.
  */
 export async function whileHeld<T>(patient: boolean, work: () => Promise<T>): Promise<T> {
   const end = performance.now() + HELD_MS;
@@ -97,7 +98,7 @@ export async function whileHeld<T>(patient: boolean, work: () => Promise<T>): Pr
   }
 }
 
-/** Runs `work` over all items, `lanes` at once; the first error ends it. */
+/** Runs `work` over all items with `lanes` concurrent calls; the first error ends it. */
 export async function eachOf<T>(items: Iterable<T>, lanes: number, work: (item: T) => Promise<void>): Promise<void> {
   const queue = items[Symbol.iterator]();
   let failed = false;

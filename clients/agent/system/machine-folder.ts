@@ -1,4 +1,7 @@
-/** Where the script of a machine lies that has no installation (contract 90, update agent: `monitor`). */
+/**
+ * Resolves the script folder of a machine without an installation (contract 90, update agent:
+ * `monitor`).
+ */
 import { join } from 'node:path';
 import { AgentFailure } from '../exit.js';
 import { ON_WINDOWS } from './files.js';
@@ -6,7 +9,10 @@ import { isElevated } from './windows.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Of a machine without an installation, where `--dir` does not say it. @throws AgentFailure usage */
+/**
+ * Returns the default folder, used without `--dir`.
+ * @throws AgentFailure usage
+ */
 export async function machineFolder(env: Env): Promise<string> {
   const home = await baseOf(env);
   if (home === undefined) throw new AgentFailure('usage', '--dir is missing: where the script and its token shall lie');

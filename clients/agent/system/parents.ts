@@ -1,7 +1,7 @@
 /**
- * The directories that the agent writes in (contract 90, where it writes). Each is looked at without following: a link,
- * a reparse point, another device, or one that others may write to is exit 9 before anything changes, for there
- * somebody else could turn the agent's next rename to a place of his choice.
+ * Validates the directories that the agent writes in (contract 90, where it writes). A link, a
+ * reparse point, another device or a directory writable by others is exit 9: otherwise another user
+ * could redirect the agent's renames.
  */
 import type { Stats } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
@@ -18,7 +18,6 @@ export type ParentKind = 'directory' | 'missing' | 'no directory';
 const refuse = (path: string, why: string): AgentFailure =>
   new AgentFailure('spaceOrPermission', `${path} ${why}; nothing was changed`);
 
-/** Why others could put something of theirs into this directory; null: they cannot. */
 function writableByOthers(stats: Stats): string | null {
   if (ON_WINDOWS) return null;
   const [user, group] = [process.geteuid?.() ?? 0, process.getegid?.() ?? 0];
@@ -37,7 +36,8 @@ export class Parents {
   ) {}
 
   /**
-   * @param root absolute, without links. Its own parents are judged too, as far as others could replace the root there.
+   * @param root absolute, without links. Its parents are validated too, as far as others could
+   *   replace the root there.
    */
   static async of(root: string): Promise<Parents> {
     const stats = await look(root);
@@ -49,7 +49,6 @@ export class Parents {
     return new Parents(root, stats.dev);
   }
 
-  /** What the deepest parent of a path is. `path` is relative, with slashes. */
   async of(path: string): Promise<ParentKind> {
     const names = path.split('/').slice(0, -1);
     let kind: ParentKind = 'directory';
@@ -58,7 +57,6 @@ export class Parents {
     return kind;
   }
 
-  /** What lies at a path that has to be a directory, if anything does. */
   async #judge(path: string): Promise<ParentKind> {
     const known = this.#known.get(path);
     if (known !== undefined) return known;
@@ -87,12 +85,14 @@ async function writable(path: string): Promise<void> {
   });
 }
 
-/** Nobody else could put something in the place of `path`, which may be missing. */
 export async function checkAncestors(path: string): Promise<void> {
   for (let at = dirname(path); at !== dirname(at); at = dirname(at)) await ancestor(at);
 }
 
-/** In a sticky directory only the owner moves his own; root trusts nobody else's directory above it. */
+/**
+ * In a sticky directory only the owner can move an entry; root trusts no other user's directory
+ * above it.
+ */
 async function ancestor(path: string): Promise<void> {
   const stats = await look(path);
   if (ON_WINDOWS || stats === null) return;

@@ -1,6 +1,6 @@
 /**
- * The programs that the agent starts, found in PATH. Only in absolute directories: an empty entry would be the current
- * one. As root only in those that nobody else may write to, whatever the PATH says that came along.
+ * Finds programs in the absolute directories of PATH; an empty entry would be the current
+ * directory. As root only directories that no other user may write to count.
  */
 import { execFile } from 'node:child_process';
 import { access, constants, lstat, realpath, stat } from 'node:fs/promises';
@@ -12,7 +12,6 @@ import { ON_WINDOWS } from './files.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Its path; null: there is none. */
 export async function programAt(name: string, env: Env): Promise<string | null> {
   for (const folder of (env.PATH ?? env.Path ?? '').split(delimiter)) {
     if (!isAbsolute(folder)) continue;
@@ -26,7 +25,6 @@ export async function programAt(name: string, env: Env): Promise<string | null> 
   return null;
 }
 
-/** Nobody but root can put another program there. */
 export async function isSafe(path: string): Promise<boolean> {
   if (ON_WINDOWS || process.geteuid?.() !== 0) return true;
   const real = await realpath(path);
@@ -45,9 +43,9 @@ const OTHERS_WRITE = 0o022;
 const STICKY = 0o1000;
 
 /**
- * Resolves a program that root will start later, with no one there to look at it.
+ * Resolves a program that root will start unattended.
  * @returns its path without links
- * @throws AgentFailure usage: as root, someone else could put another file in its place
+ * @throws AgentFailure usage when, as root, another user could replace it
  */
 export async function resolveRootProgram(path: string): Promise<string> {
   const real = await realpath(path);
@@ -70,12 +68,11 @@ export async function resolveRootProgram(path: string): Promise<string> {
   }
 }
 
-/** More than the schedulers of the system need on a busy machine. */
 const LIMIT_MS = 60_000;
 
 /**
- * Runs a program of the system that is given no input, so that it cannot wait for an answer.
- * @throws Error also when it does not end within the limit; it is killed then
+ * Runs a system program without input, so that it cannot wait for an answer.
+ * @throws Error also when it is killed after the limit
  */
 export async function runProgram(
   program: string,

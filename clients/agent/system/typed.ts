@@ -1,6 +1,6 @@
 /**
- * The directory as it was typed (contract 90, where it writes): each part of it is looked at without following, before
- * anything is read there or sent anywhere. Through a link somebody else would choose where the agent works.
+ * Validates the directory as entered (contract 90, where it writes), before anything is read or
+ * sent. Through a link another user could choose where the agent works.
  */
 import { realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -13,7 +13,7 @@ const STICKY = 0o1000;
 const refuse = (path: string, why: string): AgentFailure =>
   new AgentFailure('spaceOrPermission', `${path} ${why}; nothing was changed`);
 
-/** @param dir absolute; it may not be there yet */
+/** @param dir absolute; it may not exist yet */
 export async function checkTyped(dir: string): Promise<void> {
   const own = await look(dir);
   if (own?.isSymbolicLink()) throw await link(dir);
@@ -23,7 +23,7 @@ export async function checkTyped(dir: string): Promise<void> {
     if (stats === null) continue;
     if (stats.isSymbolicLink()) throw await link(at);
     if (!isRoot) continue;
-    // Whoever may rename this directory chooses what lies at the path when root comes by again.
+    // Its owner could rename this directory and so choose what root finds at the path next time.
     if (stats.uid !== 0 && stats.uid !== own?.uid) throw refuse(at, `belongs to another user (${stats.uid})`);
     if ((stats.mode & OTHERS_WRITE) !== 0 && (stats.mode & STICKY) === 0)
       throw refuse(at, 'can be written to by others (chmod o-w)');

@@ -1,7 +1,7 @@
 /**
- * Which public key signatures are judged by (contract 90, freshness and key pinning: key pinning). The first one seen
- * is pinned; another is taken over only through a chain of predecessors that begins with the pinned one, and never back
- * again.
+ * Selects the public key that verifies signatures (contract 90, freshness and key pinning: key
+ * pinning). The first key is pinned; another is accepted only through a chain that begins with the
+ * pinned one.
  */
 import { KeyRefused } from '../../../lib/formats/public-key.js';
 import {
@@ -14,21 +14,22 @@ import {
 import { AgentFailure } from '../exit.js';
 import type { TrustState } from './state.js';
 
-/** What `/pubkey` said. */
 export interface OfferedKey {
   key: VerifyingKey;
   predecessors: Predecessor[];
 }
 
 export interface KeyDecision {
-  /** Null: the server signs nothing, and no key is pinned (or it is left aside for this run). */
+  /**
+   * Null when the server does not sign and no key is pinned, or pinning is skipped for this run.
+   */
   key: VerifyingKey | null;
   state: TrustState;
 }
 
 const unverified = (why: string): AgentFailure => new AgentFailure('unverified', why);
 
-/** @throws AgentFailure exit 3 for an answer that holds no RSA key of 2048 bits or more */
+/** @throws AgentFailure exit 3 for a response without an RSA key of 2048 bits or more */
 export function readOfferedKey(body: Readonly<Record<string, unknown>>): OfferedKey {
   const { public_key: pem, predecessors = [] } = body;
   if (typeof pem !== 'string' || !Array.isArray(predecessors))
@@ -42,7 +43,6 @@ export function readOfferedKey(body: Readonly<Record<string, unknown>>): Offered
   return { key: releaseKey(pem), predecessors: chain };
 }
 
-/** A key that signs releases. */
 export function releaseKey(pem: string): VerifyingKey {
   try {
     const key = readPublicKey(pem);
@@ -56,14 +56,13 @@ export function releaseKey(pem: string): VerifyingKey {
 
 export interface KeyRules {
   state: TrustState;
-  /** `--pin`. */
   pin: string | null;
   allowUnsigned: boolean;
-  /** What the highest-ever mark falls to with a new key; null: nothing is installed. */
+  /** Version to which the highest-version mark is reset with a new key. */
   installed: string | null;
 }
 
-/** @param offered null: the server has no key */
+/** @param offered null when the server has no key */
 export function decideKey(offered: OfferedKey | null, rules: KeyRules): KeyDecision {
   const { state, pin, allowUnsigned } = rules;
   const trusted = pin ?? state.pin?.sha256 ?? null;
@@ -107,7 +106,6 @@ function pinned(
   };
 }
 
-/** The keys of a chain that was verified, from the newest down to the pinned one. */
 function keysUpTo(pin: string, predecessors: readonly Predecessor[]): string[] {
   const hashes: string[] = [];
   for (const { public_key } of predecessors) {
@@ -120,14 +118,14 @@ function keysUpTo(pin: string, predecessors: readonly Predecessor[]): string[] {
 export interface SignatureRules {
   key: VerifyingKey | null;
   pinned: boolean;
-  /** `--require-signed`, the project's setting, or that it was so once. */
+  /** `--require-signed`, the project's setting, or a remembered requirement. */
   required: boolean;
   allowUnsigned: boolean;
 }
 
 /**
- * Judges the signature of a manifest's exact bytes.
- * @returns a warning; null: signed, and by the right key
+ * Verifies the signature of a manifest's exact bytes.
+ * @returns a warning; null when signed with the right key
  */
 export function judgeSignature(bytes: Uint8Array, signature: string | null, rules: SignatureRules): string | null {
   const { key, pinned, required, allowUnsigned } = rules;

@@ -1,6 +1,6 @@
 /**
- * `state.json`: what one installation remembers of its server from one update to the next (contract 90, freshness and
- * key pinning). A file that cannot be read is exit 3: to begin anew would be to trust the next key that comes.
+ * `state.json`: trust data of one installation across updates (contract 90, freshness and key
+ * pinning). An unreadable file is exit 3: starting from scratch would trust any key.
  */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -9,28 +9,26 @@ import { codeOf, AgentFailure } from '../exit.js';
 import { writeWhole } from '../system/files.js';
 
 export interface Pin {
-  /** Of the SPKI DER, hex. */
   sha256: string;
-  /** The whole key, base64 of the SPKI DER; null while only its hash was given by `--pin`. */
+  /** The whole key, base64 of the SPKI DER; null while only its hash is known from `--pin`. */
   spki: string | null;
 }
 
 export interface TrustState {
   schema: 1;
-  /** Of all that were ever installed here; null: none yet. */
   highest_version: string | null;
   pin: Pin | null;
-  /** SHA-256 of the SPKI DER of the keys before the pinned one: refused from now on. */
+  /** SHA-256 of the SPKI DER of earlier keys, which are rejected. */
   former_keys: string[];
-  /** The server or the administrator wanted signed releases once: that stays. */
+  /** True once the server or the administrator required signed releases; never reset. */
   require_signed: boolean;
-  /** By channel: `issued_at` of the newest statement seen. */
+  /** `issued_at` of the newest statement, by channel. */
   statements: Record<string, string>;
   /** Random, where the system has no machine id. */
   instance: string | null;
   /**
-   * What was said of a server that signs nothing, so that it is not said at every run that installs nothing. Absent:
-   * nothing yet.
+   * Last reported warning about an unsigned server, so that idle runs do not repeat it. Absent:
+   * none yet.
    */
   unsigned_said?: string | null;
 }

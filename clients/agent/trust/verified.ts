@@ -1,4 +1,6 @@
-/** From what a server or a folder offers to a release that may be installed: each comparison of contract 90, update. */
+/**
+ * Verifies that an offered release may be installed, with each comparison of contract 90, update.
+ */
 import { createHash } from 'node:crypto';
 import { compareVersions } from '../../../lib/versions.js';
 import { readFreshness, findFreshnessFault } from '../../../lib/formats/freshness.js';
@@ -14,7 +16,6 @@ export interface SignedStatement {
 
 export interface VerifiedRelease {
   manifest: ReleaseManifest;
-  /** What becomes `manifest.json`: the signed bytes. */
   bytes: Buffer;
 }
 
@@ -22,7 +23,6 @@ export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').upda
 
 const unverified = (why: string, cause?: unknown): AgentFailure => new AgentFailure('unverified', why, { cause });
 
-/** A manifest's bytes, read by the rules of the archive. */
 export function manifestOf(bytes: Buffer): ReleaseManifest {
   const text = bytes.toString('utf8');
   if (!Buffer.from(text, 'utf8').equals(bytes)) throw unverified('the manifest is not UTF-8');
@@ -37,7 +37,6 @@ export function manifestOf(bytes: Buffer): ReleaseManifest {
 export interface AskedRelease {
   product: string;
   channel: string;
-  /** As offered: the machine's, or `any`. */
   platform: string;
   version: string;
   packageSha256: string;
@@ -45,7 +44,8 @@ export interface AskedRelease {
 }
 
 /**
- * A signed manifest proves who made it, not that it is the one that was asked for (arbitrary software, mix-and-match).
+ * Compares a manifest with the request. A signature proves its author, not that it is the requested
+ * one (arbitrary software, mix-and-match).
  */
 export function compareWithAsked(manifest: ReleaseManifest, asked: AskedRelease): void {
   const { platform } = asked;
@@ -56,7 +56,6 @@ export function compareWithAsked(manifest: ReleaseManifest, asked: AskedRelease)
     throw unverified('the manifest’s package.size is not the one that was offered');
 }
 
-/** Rollback: below what was ever installed nothing is taken, whoever signed it. */
 export function checkNotOlder(manifest: ReleaseManifest, installed: string | null, highest: string | null): void {
   const { version, min_version: least } = manifest;
   if (installed !== null && compareVersions(version, installed) <= 0)
@@ -75,14 +74,12 @@ export interface FreshnessInput {
   platform: string;
   current: string;
   offered: { version: string; manifestSha256: string } | null;
-  /** It was asked for as the newest: a step to it will not do. */
   newestWanted: boolean;
-  /** `issued_at` of the newest statement seen on this channel. */
   newestSeen: string | null;
   now: number;
 }
 
-/** Why nobody vouches for what was offered, or the `issued_at` to remember. */
+/** Returns why the offer is not confirmed as current, or the `issued_at` to remember. */
 export function judgeFreshness(input: FreshnessInput): { why: string; missing: boolean } | { issuedAt: string } {
   const { signed, key, platform } = input;
   if (signed === null) return { why: 'the server gives no statement of freshness', missing: true };

@@ -1,6 +1,6 @@
 /**
- * Brings an installation to a verified release: the one path for updates and installations (contract 90, update, from
- * "extract into staging" to "clean up"). It ends with the new version, or with the old one and a failure.
+ * Installs a verified release (contract 90, update, from "extract into staging" to "clean up"). It
+ * ends with the new version, or with the old one and a failure.
  */
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
@@ -20,14 +20,14 @@ import { checkSpace, reserve } from './space.js';
 
 export interface Goal {
   release: VerifiedRelease;
-  /** Path of the package, its SHA-256 verified. */
   archive: string;
-  /** Called when all is verified, and before the plan is made: waits for the application, and stops its service. */
+  /**
+   * Called after verification and before planning: waits for the application and stops its service.
+   */
   beforePlan: () => Promise<void>;
   carryOver: CarryOver;
 }
 
-/** Puts this machine's settings into the staged files of a transaction. */
 export type CarryOver = (installation: Installation, next: ReleaseManifest, tx: string) => Promise<Carried>;
 
 export async function bring(
@@ -55,7 +55,6 @@ export async function bring(
   await installation.remember(manifest.version);
 }
 
-/** From the plan to the commit; a failure in between is taken back. */
 async function carryOut(
   installation: Installation,
   release: VerifiedRelease,
@@ -106,7 +105,7 @@ async function carryOut(
   reportKept(output, head);
 }
 
-/** Exit 4, or 11 where somebody cancelled; 5 from the rollback itself. */
+/** Exit 4, or 11 after cancellation; 5 from the rollback itself. */
 async function takenBack(
   { agent }: Installation,
   transaction: Transaction,

@@ -1,6 +1,6 @@
 /**
- * Follows a server from one release to the next until it offers no more (contract 90, defaults: steps): the one way in
- * which an update and an installation get what they bring.
+ * Installs releases from a server until it offers no more (contract 90, defaults: steps), for
+ * updates and installations.
  */
 import { rm } from 'node:fs/promises';
 import { MAX_MANIFEST_BYTES } from '../../../lib/formats/manifest.js';
@@ -14,19 +14,18 @@ import type { ManifestPlace, UpdateQuestion, UpdateServer } from './server.js';
 import { checkSpace } from './space.js';
 
 /**
- * An old installation goes in steps (contract 40, publishing); a server that never ends them is not followed for ever.
+ * Maximum steps of an old installation (contract 40, publishing), so that a faulty server cannot
+ * cause an endless loop.
  */
 const MOST_STEPS = 8;
 
 export interface Way {
   question: UpdateQuestion;
-  /** Nothing is installed: the version of the question is none. */
   fresh: boolean;
   beforePlan: () => Promise<void>;
   carryOver: CarryOver;
 }
 
-/** @returns how many releases were brought, each of them reported */
 export async function follow(
   installation: Installation,
   server: UpdateServer,
@@ -54,8 +53,8 @@ export async function follow(
 }
 
 /**
- * What is offered, and its package. Bytes that are not the release's lead to one more question: it may have been
- * replaced.
+ * Fetches the offer and its package. Mismatching bytes lead to one more query, because the release
+ * may have been replaced.
  */
 async function fetchOffered(
   installation: Installation,

@@ -1,6 +1,6 @@
 /**
- * One installation, opened: looked at without following links, locked, recovered from an earlier crash, its memory read
- * (contract 90, update: lock → recover → …). Everything that changes an installation goes through here.
+ * An opened installation: validated, locked, and recovered from an earlier crash (contract 90,
+ * update: lock → recover → …). Every change uses it.
  */
 import { mkdir, open, realpath } from 'node:fs/promises';
 import { constants } from 'node:fs';
@@ -21,15 +21,12 @@ import { recorderIn } from './log.js';
 import type { ServiceControl } from './service.js';
 import { readState, writeState, type TrustState } from '../trust/state.js';
 
-/** What one run of the program has at hand. */
 export interface Agent {
   options: CheckedOptions;
   env: Readonly<Record<string, string | undefined>>;
   output: Output;
   hooks: Hooks;
-  /** Aborted by SIGINT and SIGTERM. */
   signal: AbortSignal;
-  /** The running program's own file. */
   ownFile: string;
   control: ServiceControl;
   network: Network;
@@ -39,12 +36,9 @@ export class Installation {
   private constructor(
     readonly agent: Agent,
     readonly layout: Layout,
-    /** The path of the running agent in it; null: it lies elsewhere. */
     readonly own: string | null,
-    /** What the start had to put right. */
     readonly recovered: Recovered,
     readonly state: { current: TrustState },
-    /** The installed one; null: nothing is installed. */
     public manifest: ReleaseManifest | null,
     private readonly lock: Lock,
   ) {}
@@ -71,7 +65,7 @@ export class Installation {
     }
   }
 
-  /** Judged anew for each plan: the tree may have changed. */
+  /** Validated again for each plan, because the tree may have changed. */
   readonly parents = (): Promise<Parents> => Parents.of(this.layout.root);
 
   async save(state: TrustState): Promise<void> {
@@ -81,7 +75,8 @@ export class Installation {
   }
 
   /**
-   * The highest version ever, also after a crash between the commit and this: the installed one counts at every start.
+   * Stores the highest version ever. A crash between the commit and this call is harmless, because
+   * every start considers the installed version.
    */
   async remember(version: string): Promise<void> {
     const highest = this.state.current.highest_version;
@@ -89,13 +84,12 @@ export class Installation {
     await this.save({ ...this.state.current, highest_version: version });
   }
 
-  /** Before a service is started: its `ExecStartPre` may be the agent itself. */
+  /** Call before a service starts: its `ExecStartPre` may be the agent itself. */
   async close(): Promise<void> {
     await this.lock.release();
   }
 }
 
-/** Without links. */
 export async function rootOf(dir: string): Promise<string> {
   return realpath(dir).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') throw new AgentFailure('usage', `${dir} does not exist`, { cause: error });
@@ -103,7 +97,10 @@ export async function rootOf(dir: string): Promise<string> {
   });
 }
 
-/** The agent's own folders are parents as well: a link there is exit 9 before anything is written. */
+/**
+ * The agent's own folders are validated like parents: a link there is exit 9 before anything is
+ * written.
+ */
 async function checkOwnFolders(layout: Layout): Promise<void> {
   const parents = await Parents.of(layout.root);
   for (const folder of ['', 'lock/', 'download/', 'staging/', 'backup/', 'log/']) {
@@ -116,7 +113,10 @@ async function checkOwnFolders(layout: Layout): Promise<void> {
   }
 }
 
-/** Its paths obey the rules of the archive, so that nothing in the tree can lead the agent out of it. */
+/**
+ * Its paths follow the rules of the archive, so that nothing in the tree can lead the agent out of
+ * it.
+ */
 async function readInstalled(path: string): Promise<ReleaseManifest | null> {
   const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)).catch(
     (error: unknown) => {

@@ -1,10 +1,9 @@
 /**
- * One agent at a time in an installation; another is exit 6. `lock/` holds one file per owner, numbered upwards: a
- * number is taken by making its file, which only one process can do. Who takes n + 1 writes its name into it, and only
- * then looks again: a higher number, or a lower one whose owner lives after all, and it withdraws. Of two processes at
- * least one looks after the other's name was written, so never both go on; and the highest number stays, so none is
- * given twice. Rejected: one file that is deleted and made anew (the second to find a dead owner deletes the first
- * one's lock), and a library (those on offer judge by the age of a file alone).
+ * Allows one agent at a time in an installation; another is exit 6. Creating a numbered file in
+ * `lock/` claims its number. After writing its name the owner checks again, and withdraws when it
+ * finds a higher number or a living owner of a lower one. Of two processes at least one checks
+ * after the other wrote its name, so never both proceed. Rejected: one file that is deleted and
+ * recreated, because a second process could delete the new lock.
  */
 import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -15,16 +14,16 @@ import { beginOf, isFromEarlierBoot, isRunning, processSpace } from '../system/p
 
 interface Owner {
   pid: number;
-  /** When that process began, as the system tells it; null where it does not. */
+  /** The process's start time as the system reports it; null where unavailable. */
   began: string | null;
-  /** Processes with other marks cannot be looked up from here: another boot, another container. */
+  /** Processes with other marks cannot be looked up: another boot, another container. */
   space: string;
   /** The host's name; absent in locks of earlier agents. */
   host?: string;
 }
 
 const TOUCH_MS = 10_000;
-/** An owner that cannot be looked up counts as dead when it has not touched its file for this long. */
+/** An owner that cannot be looked up counts as dead after not touching its file for this long. */
 const SILENT_MS = 120_000;
 const NUMBER = /^\d{1,15}$/;
 
@@ -32,7 +31,10 @@ export interface Lock {
   release(): Promise<void>;
 }
 
-/** @param folder `.update-agent/lock`; its parent exists @param touchMs how often owners touch their files */
+/**
+ * @param folder `.update-agent/lock`; its parent exists
+ * @param touchMs interval in which owners touch their files
+ */
 export async function takeLock(folder: string, touchMs = TOUCH_MS): Promise<Lock> {
   await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
     if (codeOf(error) !== 'EEXIST') throw error;
@@ -62,7 +64,7 @@ function hold(path: string, touchMs: number): Lock {
     utimes(path, now, now).catch(() => clearInterval(timer));
   }, touchMs).unref();
   return {
-    // The file stays, so that its number is not given a second time; an empty one has no owner.
+    // The file stays, so that its number is not reused; an empty one has no owner.
     release: async () => {
       clearInterval(timer);
       await writeFile(path, '');
@@ -78,7 +80,6 @@ async function numbers(folder: string): Promise<number[]> {
     .sort((a, b) => a - b);
 }
 
-/** False: another process was quicker. */
 async function claim(path: string): Promise<boolean> {
   const owner = JSON.stringify(await self());
   try {
@@ -105,12 +106,12 @@ async function isAlive(path: string, touchMs: number): Promise<boolean> {
   if (owner === null) return false;
   const space = await processSpace();
   if (owner.space === space) return isRunning(owner.pid) && owner.began === (await beginOf(owner.pid));
-  // Of this machine before its last start. Another machine may share the directory.
+  // From before this machine's last boot. Another machine may share the directory.
   if ((owner.host ?? hostname()) === hostname() && isFromEarlierBoot(owner.space, space)) return false;
   const touched = await touchedAt(path);
   const age = Date.now() - touched;
   if (age >= -touchMs) return age < SILENT_MS;
-  // The clock was put back since: one that lives touches its file again soon.
+  // The clock moved backwards since: a living owner soon touches its file again.
   await pause(2 * touchMs);
   return (await touchedAt(path)) !== touched;
 }
@@ -129,6 +130,6 @@ function ownerOf(text: string): Owner | null {
     const began = typeof value.began === 'string' ? value.began : null;
     return { pid, began, space, ...(typeof host === 'string' && { host }) };
   } catch {
-    return null; // Released, or cut off while it was written: nobody's.
+    return null; // Released or truncated: no owner.
   }
 }

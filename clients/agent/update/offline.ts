@@ -1,6 +1,6 @@
 /**
- * `--package`: a package from a file, `manifest.json` and `manifest.sig` beside it (contract 90, defaults). It is
- * judged as one from a server is, by a key that is pinned already: nothing but the check and the statement is left out.
+ * `--package`: installs a package from a file with `manifest.json` and `manifest.sig` next to it
+ * (contract 90, defaults). Only check and statement are skipped; the key must be pinned already.
  */
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -14,20 +14,19 @@ import type { Installation } from './installation.js';
 import type { UpdateServer } from './server.js';
 
 const SIGNATURE_BYTES = 16 * 1024;
-/** A public key in PEM beside the package, for a machine that knows only its hash (`--pin`). */
+/** A PEM public key next to the package, for a machine that knows only its hash (`--pin`). */
 const KEY_FILE = 'pubkey.pem';
 
 export interface OfflineQuestion {
   product: string;
   channel: string;
   platform: string;
-  /** Null: nothing is installed. */
   version: string | null;
 }
 
 /**
- * @param server where the key may be fetched from; null: only from the file beside the package
- * @returns null: this very release is installed
+ * @param server source of the key; null to use only the file next to the package
+ * @returns null when this release is already installed
  */
 export async function readOffline(
   installation: Installation,
@@ -66,7 +65,8 @@ export async function readOffline(
 }
 
 /**
- * The pinned key, whole. A pin by hand is only a hash: the key itself lies beside the package, or the server has it.
+ * Returns the complete pinned key. A manual pin is only a hash: the key itself is next to the
+ * package or on the server.
  */
 async function pinnedKey(
   installation: Installation,
@@ -103,7 +103,6 @@ async function pinnedKey(
 const pemOf = (spki: string): string =>
   `-----BEGIN PUBLIC KEY-----\n${spki.replace(/(.{64})/g, '$1\n')}\n-----END PUBLIC KEY-----\n`;
 
-/** Null: no such file. */
 async function contentOf(path: string, most: number): Promise<Buffer | null> {
   try {
     const { size } = await stat(path);

@@ -1,6 +1,6 @@
 /**
- * Asks the server what there is, and says what of it may be installed (contract 90, update and "Freshness"): the key,
- * the offer, the statement of freshness, the signature, and each comparison of the manifest with what was asked.
+ * Finds an installable release on the server (contract 90, update and "Freshness"), and verifies
+ * its signature and manifest against the request.
  */
 import { compareVersions } from '../../../lib/versions.js';
 import { AgentFailure } from '../exit.js';
@@ -21,15 +21,14 @@ import type { CheckAnswer, ManifestPlace, Offered, UpdateQuestion, UpdateServer 
 export interface FoundRelease {
   release: VerifiedRelease;
   offered: Offered;
-  /** More steps wait above this release. */
   more: boolean;
 }
 
 /**
- * @param fresh nothing is installed: no step is below a release, so where check offers none because each has one, the
- *   newest is taken (contract 40, latest)
- * @param readManifest brings a manifest that the answer only names, its SHA-256 verified
- * @returns null: up to date
+ * @param fresh nothing is installed: when check offers none, because each release requires a step,
+ *   the newest is taken (contract 40, latest)
+ * @param readManifest reads a manifest that the response only references, with verified SHA-256
+ * @returns null when up to date
  */
 export async function ask(
   installation: Installation,
@@ -43,7 +42,7 @@ export async function ask(
   const outOfReach = fresh && answer.offered === null && answer.latestVersion !== null;
   const offered = outOfReach ? await server.latest(question) : answer.offered;
   if (offered?.keyId && key !== null && offered.keyId !== key.keyId)
-    // The key may have been rotated between the two questions.
+    // The key may have been rotated between the two requests.
     key = await currentKey(installation, server, question);
   const required = await rememberRequired(installation, answer);
   if (answer.currentWithdrawn) agent.output.warning(`the installed ${question.version} was withdrawn`);
@@ -82,7 +81,6 @@ async function currentKey(
   return key;
 }
 
-/** Once seen true it stays true. */
 async function rememberRequired(installation: Installation, answer: CheckAnswer): Promise<boolean> {
   const state = installation.state.current;
   const seen = state.require_signed || answer.requireSigned;
@@ -128,15 +126,16 @@ async function judgeFresh(
     });
     return;
   }
-  // An unsigned server has no statements: what lifts the refusal of its releases lifts that of their absence.
+  // An unsigned server has no statements: the option that allows its releases also allows missing
+  // statements.
   if (required && !(judged.missing && options.allowUnsigned)) throw new AgentFailure('unverified', judged.why);
-  // Of a server without a key it was said before; what is installed is said in any case.
+  // A server without a key was reported before; what is installed is reported in any case.
   const said = key === null ? judged.why : null;
   if (said === null || offered !== null || state.unsigned_said !== said) output.warning(judged.why);
   await installation.save({ ...state, unsigned_said: said });
 }
 
-/** Where statements are not required an unreachable one is as good as none: a warning. */
+/** Where statements are not required, an unreachable one counts as missing: a warning. */
 async function statement(
   server: UpdateServer,
   { product, channel }: UpdateQuestion,

@@ -1,14 +1,12 @@
-/** `--restart`: what was stopped for an update is started after it, whether it was committed or taken back. */
 import type { ReleaseManifest } from '../../../lib/formats/manifest.js';
 import type { Agent } from './installation.js';
 import { startEntry } from './service.js';
 import { endsWithin } from './wait.js';
 
-/** How long an application that started the agent may take to end where nothing is replaced. */
+/** Maximum time for an application that started the agent to end when nothing is replaced. */
 const ENDING_SECONDS = 5;
 
 export class Restart {
-  /** What lies there at the end: the new version, or the old one. */
   installed: ReleaseManifest | null = null;
   root: string;
   #stopped = false;
@@ -17,7 +15,7 @@ export class Restart {
     this.root = agent.options.dir;
   }
 
-  /** Once, also where an update goes in steps. */
+  /** Runs once, also for updates in several steps. */
   async stop(): Promise<void> {
     const { restart, service } = this.agent.options;
     if (!restart || this.#stopped) return;
@@ -27,7 +25,10 @@ export class Restart {
     await this.agent.control('stop', service);
   }
 
-  /** After the lock is free: the service may ask the agent to recover before it starts (`ExecStartPre`). */
+  /**
+   * Runs after the lock is released: the service may use the agent for recovery before it starts
+   * (`ExecStartPre`).
+   */
   async start(): Promise<void> {
     if (!this.#stopped && !(await this.#leftAlone())) return;
     const { service } = this.agent.options;
@@ -41,7 +42,10 @@ export class Restart {
     else await startEntry(this.root, entry, this.agent.env);
   }
 
-  /** The application started the agent and ended, and nothing was to be replaced: nobody else would start it again. */
+  /**
+   * Returns true when the application started the agent and ended without an update: nothing else
+   * would restart it.
+   */
   async #leftAlone(): Promise<boolean> {
     const { restart, service, waitForPid } = this.agent.options;
     if (!restart || service !== null || waitForPid === null || this.installed === null) return false;

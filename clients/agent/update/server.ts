@@ -1,7 +1,6 @@
 /**
- * The questions of an update (contract 40): the key, what is offered or the newest, and the statement of freshness. An
- * answer is read field by field, and one that contradicts itself or the question is a lie: exit 3. A page that is none
- * of our JSON is another server's, a proxy's say, and exit 8.
+ * Client of the update service (contract 40). Responses are validated field by field;
+ * contradictions are exit 3. A response without our JSON comes from another server and is exit 8.
  */
 import { compareVersions, isVersion } from '../../../lib/versions.js';
 import { MAX_MANIFEST_BYTES } from '../../../lib/formats/manifest.js';
@@ -15,7 +14,7 @@ import type { SignedStatement } from '../trust/verified.js';
 
 const KEY_BYTES = 4 * 1024 * 1024;
 const STATEMENT_BYTES = 4 * 1024 * 1024;
-/** The manifest inside is JSON in JSON, whose quotes and non-ASCII letters take more room. */
+/** The manifest is JSON within JSON, whose quotes and non-ASCII letters take more space. */
 const CHECK_BYTES = 2 * MAX_MANIFEST_BYTES;
 const PREFIX = '/api/updateservice/v1';
 
@@ -35,13 +34,12 @@ export interface Offered {
   packageUrl: string;
   packageSize: number;
   packageSha256: string;
-  /** The exact signed bytes, or where in the release store a long manifest lies. */
   manifest: Buffer | ManifestPlace;
   signature: string | null;
   keyId: string | null;
 }
 
-/** Below the server's address, read with the package's credentials (contract 40, asking). */
+/** Below the server's URL, read with the package's credentials (contract 40, asking). */
 export interface ManifestPlace {
   path: string;
   sha256: string;
@@ -49,10 +47,8 @@ export interface ManifestPlace {
 
 export interface CheckAnswer {
   requireSigned: boolean;
-  /** The installed version was withdrawn. */
   currentWithdrawn: boolean;
   latestVersion: string | null;
-  /** Null: up to date. */
   offered: Offered | null;
 }
 
@@ -62,7 +58,6 @@ export class UpdateServer {
     readonly address: URL,
   ) {}
 
-  /** Null: the server has none. */
   async publicKey(): Promise<OfferedKey | null> {
     const answer = await this.#ask('pubkey', {}, KEY_BYTES);
     return answer.status === 404 ? null : readOfferedKey(answer.body);
@@ -76,7 +71,7 @@ export class UpdateServer {
     return readCheck(answer.body, question);
   }
 
-  /** The newest that everyone gets, whatever it wants to be installed before it; null: there is none. */
+  /** Returns the newest release for everyone, whatever it requires to be installed before it. */
   async latest(question: UpdateQuestion): Promise<Offered | null> {
     const { product, channel, platform } = question;
     const answer = await this.#ask('latest', { product, channel, platform }, CHECK_BYTES);
@@ -84,7 +79,6 @@ export class UpdateServer {
     return release === null ? null : readOffered(release, question);
   }
 
-  /** Null: there is none, because nothing is signed or nothing is published. */
   async freshness(product: string, channel: string): Promise<SignedStatement | null> {
     const answer = await this.#ask('freshness', { product, channel }, STATEMENT_BYTES);
     const { statement, signature } = answer.body;
@@ -137,7 +131,7 @@ function readCheck(body: Readonly<Record<string, unknown>>, question: UpdateQues
   };
 }
 
-/** Absent counts as false: an older server does not know it. */
+/** Absent counts as false, because older servers do not send it. */
 function flag(body: Readonly<Record<string, unknown>>, field: string): boolean {
   const value = body[field] ?? false;
   if (typeof value !== 'boolean') throw lie(field, 'is no boolean');

@@ -1,6 +1,6 @@
 /**
- * Stopping and starting the application (contract 90, defaults: `--restart`). The service is the one that the
- * administrator named in agent.json; a package names none. Without one the release's `entry` is started, detached.
+ * Stops and starts the application (contract 90, defaults: `--restart`). Only the administrator can
+ * name a service, in agent.json. Without one the release's `entry` is started, detached.
  */
 import { execFile, spawn } from 'node:child_process';
 import { extname, join } from 'node:path';
@@ -14,14 +14,13 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 export type Verb = 'stop' | 'start';
 
-/** Ends when the service has done it. */
 export type ServiceControl = (verb: Verb, service: string) => Promise<void>;
 
 const MOST_MS = 120_000;
 
 export async function controlService(verb: Verb, service: string, around: Env): Promise<void> {
   const [program = '', ...args] = await commandOf(verb, service, around);
-  // A user's own services are reached through his bus.
+  // A user's services are reached through the user's bus.
   const env = childEnv(around, 'XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS');
   try {
     await promisify(execFile)(program, args, { env, timeout: MOST_MS, windowsHide: true });
@@ -33,7 +32,10 @@ export async function controlService(verb: Verb, service: string, around: Env): 
   }
 }
 
-/** `net` waits for the end on Windows. A user's own services are systemd's of that user. */
+/**
+ * Returns the command. On Windows `net` waits for completion. A user's services belong to that
+ * user's systemd.
+ */
 async function commandOf(verb: Verb, service: string, env: Env): Promise<string[]> {
   if (ON_WINDOWS) return [join(env.SystemRoot ?? 'C:\\Windows', 'System32', 'net.exe'), verb, service];
   const systemctl = await programAt('systemctl', env);
@@ -47,7 +49,10 @@ async function commandOf(verb: Verb, service: string, env: Env): Promise<string[
 
 const starterFile = (name: string): string => (ON_WINDOWS ? `${name}.exe` : name);
 
-/** Starts a release's entry and does not wait for it. `root`: the installation. */
+/**
+ * Starts a release's entry without waiting for it.
+ * @param root the installation
+ */
 export async function startEntry(root: string, entry: string, env: Env): Promise<void> {
   const path = join(root, ...entry.split('/'));
   const starters: Readonly<Record<string, string>> = {

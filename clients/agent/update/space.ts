@@ -1,14 +1,13 @@
-/** Room on the file system, judged before a byte is fetched (contract 90, update: space; exit 9). */
+/** Checks free disk space before anything is downloaded (contract 90, update: space; exit 9). */
 import { open, rm, statfs } from 'node:fs/promises';
 import { randomFillSync } from 'node:crypto';
 import { AgentFailure } from '../exit.js';
 import type { Layout } from '../layout.js';
 
 export const RESERVE_BYTES = 1024 * 1024;
-/** Of a file system with the largest usual blocks: what a file takes beyond its bytes. */
 const PER_FILE_BYTES = 4096;
 
-/** @param bytes of everything that is still to be written, in `files` files */
+/** @param bytes of everything still to be written, in `files` files */
 export async function checkSpace(root: string, bytes: number, files: number): Promise<void> {
   const { bavail, bsize } = await statfs(root);
   const free = bavail * bsize;
@@ -22,7 +21,7 @@ export async function checkSpace(root: string, bytes: number, files: number): Pr
 
 const mib = (bytes: number): string => (bytes / (1024 * 1024)).toFixed(1);
 
-/** 1 MiB that a rollback frees first. Random bytes, so that no file system compresses them away. */
+/** Writes 1 MiB that a rollback frees first. Random bytes resist compression by the file system. */
 export async function reserve(layout: Layout): Promise<void> {
   await rm(layout.reserve, { force: true });
   const file = await open(layout.reserve, 'wx', 0o600);

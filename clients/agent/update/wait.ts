@@ -1,11 +1,14 @@
-/** Waiting for the application to end before its files are replaced (contract 90, defaults: 300 s, then exit 7). */
+/**
+ * Waits for the application to end before its files are replaced (contract 90, defaults: 300 s,
+ * then exit 7).
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AgentFailure } from '../exit.js';
 import { beginOf, isRunning, isZombie } from '../system/processes.js';
 
 const PAUSE_MS = 100;
 
-/** Returns when the process has ended; one that began later under the same number is not waited for. */
+/** Resolves when the process has ended; a later process with the same id is not waited for. */
 export async function waitForProcess(pid: number, seconds: number, signal: AbortSignal): Promise<void> {
   if (!(await endsWithin(pid, seconds, signal)))
     throw new AgentFailure('waitTimedOut', `process ${pid} did not end within ${seconds} s`);

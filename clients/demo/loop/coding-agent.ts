@@ -1,4 +1,4 @@
-/** A coding agent as the service sees one: a client of its MCP endpoint (docs/agents.md). */
+/** A coding agent: a client of the service's MCP endpoint (docs/agents.md). */
 import { stop } from '../service.js';
 
 interface CalledTool {

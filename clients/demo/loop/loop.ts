@@ -1,11 +1,8 @@
 /**
- * `npm run demo -- loop`: the whole life of an application, through the programs and interfaces that its makers use. A
- * till is packaged, published and installed by the update agent; it fails and says so; a coding agent takes the item by
- * MCP and fixes it; the fix is rolled out in stages, the till updates itself, the item closes; a bad release is stopped
- * by the service alone. What is printed was answered by the service or read from the installation.
- *
- * It needs a running service (`npm start`) and the same SVC_DATA_DIR, for the command line makes the project, accounts
- * and tokens.
+ * `npm run demo -- loop`: the life cycle of an application with the real programs. A till is
+ * published and installed, reports an error, is fixed over MCP and updates itself; the service
+ * halts a bad release. Requires a running service (`npm start`) and the same SVC_DATA_DIR, because
+ * the command line creates project, accounts and tokens.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -23,18 +20,14 @@ const EVENTS = ['bug.created', 'bug.resolved', 'release.published', 'release.hal
 
 const SCOPES =
   'projects:manage,license:manage,webhooks:manage,watchdog:read,watchdog:ping,bugtracker:manage,updateservice:publish,bugtracker:report';
-/** What an installed till may do. */
 const SETUP_SCOPES = ['bugtracker:report', 'watchdog:ping'];
 
-/** What came of it; everything was seen, not assumed. */
 export interface LoopFacts {
   url: string;
   project: string;
   executable: boolean;
-  /** The item that was fixed. */
   ref: string;
   source: string;
-  /** Ids of the releases' pages. */
   releases: { fixed: string; bad: string };
   bad: string;
   events: string[];
@@ -63,7 +56,7 @@ export async function loop(): Promise<LoopFacts> {
   try {
     return await story({ url, folder, tokens, hook, left });
   } finally {
-    // One that fails must not keep the others, nor the token that could do the rest.
+    // A failing cleanup must not prevent the others, nor revoke the token they need.
     const ended = await Promise.allSettled(left.toReversed().map((end) => end()));
     for (const end of ended) if (end.status === 'rejected') say(`left behind: ${String(end.reason)}`);
     hook.close();
@@ -77,7 +70,6 @@ interface Stage {
   folder: string;
   tokens: DemoTokens;
   hook: Listener;
-  /** What has to be taken away at the end, in the order of its making. */
   left: (() => Promise<unknown>)[];
 }
 
@@ -144,7 +136,7 @@ async function story({ url, folder, tokens, hook, left }: Stage): Promise<LoopFa
   }
   const taken = await coder.call<Taken>('next', { agent: 'loop-coder', project });
   const item = taken.item ?? stop('There was no work.');
-  // MCP marks text from outside, for the model; here it is read by people.
+  // MCP marks external text for the model; here the output is for users.
   told.line(`it has ${item.ref}: ${item.title.replaceAll(/<\/?untrusted-\w+>/g, '')}`);
   await coder.call('resolve', {
     id: item.id,
@@ -196,7 +188,6 @@ async function story({ url, folder, tokens, hook, left }: Stage): Promise<LoopFa
   };
 }
 
-/** A project of its own for each run, so that versions and items are the story's. */
 async function newProject(url: string, token: string): Promise<string> {
   const path = '/api/projects/v1/projects';
   const { items } = await call<{ items: { slug: string }[] }>(url, token, 'GET', `${path}?limit=200`);
@@ -218,8 +209,8 @@ async function newInstaller(project: string): Promise<InstallerAccount> {
 }
 
 /**
- * Published for less than everybody, since only such a release is stopped; again under another version where this
- * machine is left out.
+ * Publishes below 100 percent, because only such a rollout halts; repeats with another version if
+ * this machine is excluded.
  */
 async function badRelease(releases: ShopReleases, instance: string): Promise<{ version: string; percent: number }> {
   for (const version of [BAD, '1.2.1', '1.2.2', '1.2.3']) {
@@ -230,7 +221,6 @@ async function badRelease(releases: ShopReleases, instance: string): Promise<{ v
   return stop('No release below 100 % reached this machine.');
 }
 
-/** @returns what `look` found, within two minutes */
 async function seen<T>(what: string, look: () => Promise<T | null>): Promise<T> {
   for (const end = Date.now() + 120_000; Date.now() < end;) {
     const found = await look();

@@ -1,4 +1,3 @@
-/** The companion programs as the loop calls them: the packager, the update agent's executable, the SDK's package. */
 import { execFile } from 'node:child_process';
 import { chmod, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -12,7 +11,6 @@ const ROOT = join(DIST, '..');
 export const SHOP = join(DIST, 'clients', 'demo', 'loop', 'shop');
 export const SDK = join(ROOT, 'build', 'sdk', 'esm');
 
-/** A program to its end. @returns what it wrote to stdout */
 export const run = (file: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> =>
   new Promise((resolve, reject) => {
     execFile(file, args, { env: { ...process.env, ...env } }, (error, stdout, stderr) => {
@@ -21,10 +19,8 @@ export const run = (file: string, args: readonly string[], env: NodeJS.ProcessEn
     });
   });
 
-/** `npm run build:sdk`, with whose result the shop is packaged. */
 export const buildSdk = (): Promise<string> => run(process.execPath, [join(ROOT, 'scripts', 'build-sdk.mjs')]);
 
-/** What the till's SDK calls this machine. */
 export async function machineId(server: string, project: string, cacheDir: string): Promise<string> {
   const sdk = pathToFileURL(join(SDK, 'index.js')).href;
   const program = `import { createClient } from ${JSON.stringify(sdk)};
@@ -41,11 +37,10 @@ export const packager = async (args: readonly string[], token: string): Promise<
 
 export interface AgentProgram {
   path: string;
-  /** It is the executable of `npm run build:agent`, not the compiled program under Node. */
   executable: boolean;
 }
 
-/** @param folder for a script that starts the compiled agent where no executable has been built */
+/** @param folder for a script that starts the compiled agent when no executable exists */
 export async function agentProgram(folder: string): Promise<AgentProgram> {
   const platform = detectMachinePlatform();
   if (platform.startsWith('win')) stop('The loop is told on Linux: the till is started by a shell script.');

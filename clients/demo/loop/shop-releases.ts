@@ -1,4 +1,3 @@
-/** What the shop's CI does: a folder for a version, packed and published by the packager; its rollout. */
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { call, stop } from '../service.js';
@@ -7,7 +6,6 @@ import { packager, SDK, SHOP } from './programs.js';
 const UPDATES = '/api/updateservice/v1';
 const CHANNEL = 'stable';
 
-/** Which of the shop's checkouts is in a release. */
 export type Checkout = 'broken' | 'fixed' | 'worse';
 
 export interface PublishedShop {
@@ -41,7 +39,6 @@ export class ShopReleases {
     return published as PublishedShop;
   }
 
-  /** Whether this machine is offered the version. */
   async offers(version: string, instance: string, installed: string): Promise<boolean> {
     const query = new URLSearchParams({ product: this.project, version: installed, instance_id: instance });
     const response = await fetch(`${this.url}${UPDATES}/check?${query.toString()}`);
@@ -50,8 +47,8 @@ export class ShopReleases {
   }
 
   /**
-   * Raises the share of machines until this one is among them.
-   * @returns the shares; null: even the last left it out
+   * Raises the rollout until it includes this machine.
+   * @returns the shares; null when even the last one excludes it
    */
   async raise(
     version: string,
@@ -67,7 +64,6 @@ export class ShopReleases {
     return null;
   }
 
-  /** The release as the list shows it. */
   async get(version: string): Promise<{ id: string; rollout_percent: number; halted_at: string | null }> {
     const path = `${UPDATES}/releases?product=${this.project}&channel=${CHANNEL}`;
     const { items } = await call<{

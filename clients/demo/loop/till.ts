@@ -1,4 +1,3 @@
-/** One machine of the shop: the installation that the update agent makes, and the till that runs in it. */
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run, type AgentProgram } from './programs.js';
@@ -14,7 +13,6 @@ export class Till {
     private readonly agent: AgentProgram,
   ) {}
 
-  /** Unattended: everything by options and environment. The agent starts the till itself. */
   async install(server: string, project: string, account: InstallerAccount, licenseKey: string): Promise<void> {
     await mkdir(this.dir, { recursive: true });
     const where = ['--server', server, '--project', project, '--dir', this.dir, '--username', account.username];
@@ -26,19 +24,20 @@ export class Till {
     });
   }
 
-  /** The installed version. */
   async version(): Promise<string> {
     return (JSON.parse(await readFile(join(this.dir, 'manifest.json'), 'utf8')) as { version: string }).version;
   }
 
-  /** The process of the till; null: none runs. */
   async pid(): Promise<number | null> {
     const text = await readFile(join(this.dir, 'till.pid'), 'utf8').catch(() => '');
     const pid = Number(text);
     return pid > 0 && alive(pid) ? pid : null;
   }
 
-  /** Asks it to end, and waits for that: its folder goes afterwards. @throws when it does not within 20 seconds */
+  /**
+   * Stops the till and waits, because its folder is deleted afterwards.
+   * @throws when it does not end within 20 seconds
+   */
   async stop(): Promise<void> {
     const pid = await this.pid();
     if (pid === null) return;

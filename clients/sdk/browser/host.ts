@@ -1,4 +1,4 @@
-/** A page, for a client: localStorage, fetch and WebCrypto. */
+/** Browser host: localStorage, fetch and WebCrypto. */
 import type { Host } from '../host.js';
 import { randomId } from '../runtime.js';
 import type { Store } from '../store.js';
@@ -25,7 +25,10 @@ export function browserHost(project: string): Host {
   };
 }
 
-/** A page sees no machine: a random name is kept for the origin, in the form of a machine's. */
+/**
+ * Returns a random id stored for the origin, in the format of a machine id, because pages cannot
+ * identify the machine.
+ */
 function keptId(store: Store): string {
   const known = store.read('machine-id');
   if (known !== null && /^[0-9a-f]{64}$/.test(known)) return known;
@@ -45,7 +48,7 @@ function show(value: unknown): string {
   }
 }
 
-/** What this needs of a page, which has types of its own. */
+/** Browser API used here, typed locally. */
 interface Page {
   addEventListener(
     event: string,

@@ -1,6 +1,7 @@
 /**
- * One request by `fetch`. Never rejects but by the caller's own abort. No cookie is sent or kept and no redirect
- * followed. To another origin the service lets pages send reports of errors and nothing else (contract 21, intake).
+ * Sends one request with `fetch`. Rejects only when the caller aborts. No cookies are sent or
+ * stored and no redirects followed. From other origins the service accepts only error reports
+ * (contract 21, intake).
  */
 import {
   answered,

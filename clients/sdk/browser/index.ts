@@ -1,4 +1,4 @@
-/** `@aos/sdk/browser`: the SDK in a page (contract 90, SDK). */
+/** `@aos/sdk/browser`: the SDK for web pages (contract 90, SDK). */
 export { createClient } from './client.js';
 export type { CommonClient as Client } from '../client.js';
 export { verifyLicenseFile } from './license-file.js';

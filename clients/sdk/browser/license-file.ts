@@ -1,6 +1,6 @@
 /**
- * License files and signed answers, verified by WebCrypto (contract 50). The algorithm is the key's, never the
- * document's.
+ * Verifies license files and signed answers with WebCrypto (contract 50). The algorithm is the
+ * key's, never the document's.
  */
 import type { webcrypto } from 'node:crypto';
 import { decodeCanonicalBase64 } from '../../../lib/formats/base64.js';
@@ -20,7 +20,7 @@ import {
 import { keysFollowed, type KeyChain } from '../key-chain.js';
 import { KeyRefused, MIN_RSA_BITS, requirePublicKeyPem } from '../../../lib/formats/public-key.js';
 
-/** @throws TypeError on a page that came without https, which has no WebCrypto */
+/** @throws TypeError on a page without https, which has no WebCrypto */
 function webCrypto(): webcrypto.SubtleCrypto {
   const { subtle } = globalThis.crypto as { subtle?: webcrypto.SubtleCrypto };
   if (subtle === undefined) throw new TypeError('licenses need WebCrypto, which browsers give only to pages of https');
@@ -43,10 +43,10 @@ interface Key {
 
 const ED25519 = { name: 'Ed25519' };
 const RSA = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' };
-/** How the SPKI of an Ed25519 key begins. */
+/** Prefix of an Ed25519 key's SPKI. */
 const ED25519_HEAD = '302a300506032b6570032100';
 
-/** @throws KeyRefused also for an Ed25519 key where the browser knows none */
+/** @throws KeyRefused also for an Ed25519 key that the browser does not support */
 async function readPublicKey(pem: string): Promise<Key> {
   requirePublicKeyPem(pem);
   const spki = decodeCanonicalBase64(pem.replaceAll(/-----[^-]+-----|\s/g, ''));
@@ -63,14 +63,14 @@ async function readPublicKey(pem: string): Promise<Key> {
   return { keyId: spkiSha256.slice(0, 16), spkiSha256, spki, algorithm, key };
 }
 
-/** The fault of a signature; null: it is right. */
+/** Returns the fault of a signature; null when it is valid. */
 async function signatureFault(pems: string | readonly string[], claim: SignatureClaim): Promise<LicenseFault | null> {
   const named = resolveClaimKey(await Promise.all([pems].flat().map(readPublicKey)), claim);
   if (typeof named === 'string') return named;
   return (await isSignedBy(named.key, claim.bytes, named.signature)) ? null : 'wrong_signature';
 }
 
-/** @param signature canonical base64; any other text verifies nothing */
+/** @param signature canonical base64; other text is never valid */
 async function isSignedBy(
   { algorithm, key }: Key,
   bytes: Uint8Array<ArrayBuffer>,
@@ -89,7 +89,7 @@ async function readPublicKeyOrNull(pem: string): Promise<Key | null> {
   }
 }
 
-/** The keys that a chain leads to from a pinned one. */
+/** Returns the keys that a chain leads to from a pinned one. */
 export const keysFollowedHere = (pinned: readonly string[], chain: KeyChain): Promise<readonly string[]> =>
   keysFollowed(pinned, chain, {
     read: readPublicKeyOrNull,
@@ -97,9 +97,9 @@ export const keysFollowedHere = (pinned: readonly string[], chain: KeyChain): Pr
   });
 
 /**
- * Verifies the text of a `.lic`. Never rejects for a file, however it was changed.
- * @param pem SPKI, PEM: one public key, or those that may have signed
- * @throws KeyRefused when a `pem` is no public key; TypeError on a page without WebCrypto
+ * Verifies the text of a `.lic`. Never rejects because of the file's content.
+ * @param pem SPKI, PEM: one public key, or all that may have signed
+ * @throws KeyRefused for an invalid public key; TypeError on a page without WebCrypto
  */
 export async function verifyLicenseFile(
   text: string,
@@ -112,7 +112,7 @@ export async function verifyLicenseFile(
   return fault === null ? validateLicensePayload(file.enc, checks) : { valid: false, reason: fault };
 }
 
-/** Verifies an answer of `validate`: its signature, and that it answers this question. */
+/** Verifies an answer of `validate`: its signature, and that it matches the request. */
 export async function verifyAnswer(
   answer: Readonly<Record<string, unknown>>,
   pems: readonly string[],

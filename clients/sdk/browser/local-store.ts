@@ -1,10 +1,10 @@
 /**
- * What a browser keeps for an origin, for all its pages; in memory where it keeps nothing (a private window, a
- * setting).
+ * Stores texts for all pages of an origin; in memory when the browser provides no storage (a
+ * private window, a setting).
  */
 import type { Store } from '../store.js';
 
-/** Of `localStorage`. */
+/** Subset of `localStorage`. */
 interface Storage {
   readonly length: number;
   key(index: number): string | null;
@@ -32,12 +32,12 @@ class Memory implements Storage {
   }
 }
 
-/** Of `navigator.locks`: one page of the origin at a time. */
+/** Subset of `navigator.locks`: one page of the origin at a time. */
 interface Locks {
   request<T>(name: string, options: { signal: AbortSignal }, work: () => T): Promise<T>;
 }
 
-/** Then the work is done without a lock. */
+/** After this the work runs without a lock. */
 const LONGEST_MS = 5_000;
 
 function storageOf(): Storage {
@@ -52,7 +52,7 @@ function storageOf(): Storage {
 export class LocalStore implements Store {
   readonly #storage = storageOf();
 
-  /** @param prefix of the names that are this store's */
+  /** @param prefix of this store's names */
   constructor(private readonly prefix: string) {}
 
   read(name: string): string | null {
@@ -64,20 +64,20 @@ export class LocalStore implements Store {
       this.#storage.setItem(this.prefix + name, text);
       return true;
     } catch {
-      // The origin's quota.
+      // The origin's quota is exceeded.
       return false;
     }
   }
 
   async exclusively<T>(name: string, work: () => T): Promise<T> {
-    // Only pages of https have locks.
+    // Only https pages have locks.
     const { locks } = (globalThis as unknown as { navigator?: { locks?: Locks } }).navigator ?? {};
     let done: { result: T } | undefined;
     const once = (): { result: T } => (done ??= { result: work() });
     try {
       await locks?.request(this.prefix + name, { signal: AbortSignal.timeout(LONGEST_MS) }, once);
     } catch {
-      // It was not had in time, or a page without an origin has none.
+      // The lock timed out, or a page without an origin has none.
     }
     return once().result;
   }

@@ -1,13 +1,12 @@
 /**
- * Reports that wait for the server: one text each in a store of their own (`<cacheDir>/aos-errors`), so that they
- * outlive the process, also a `kill -9`, and that processes which share it need no lock. A report may be sent twice;
- * its `client_ref` makes the second count nothing. Writing is synchronous: an exception that ends the process leaves
- * time for nothing else.
+ * Queue of unsent reports (`<cacheDir>/aos-errors`), which survives `kill -9` and needs no lock
+ * between processes. A report may be sent twice; the server ignores the repeated `client_ref`.
+ * Writing is synchronous, because a crashing process has no time for more.
  */
 import { randomId } from '../runtime.js';
 import type { Store } from '../store.js';
 
-/** More are not kept; the oldest go first. */
+/** The oldest are removed first. */
 export const MAX_QUEUED = 200;
 const MAX_AGE_MS = 7 * 24 * 3_600_000;
 const NAME = /^(\d{15})-[0-9a-f-]{32,36}\.json$/;
@@ -17,12 +16,15 @@ export class Queue {
 
   constructor(private readonly store: Store) {}
 
-  /** The report's name in the queue; null where the folder cannot be written to. */
+  /**
+   * Adds a report.
+   * @returns its name in the queue; null when the folder is not writable
+   */
   put(text: string): string | null {
-    // Strictly rising, so that the reports of one process keep their order.
+    // Strictly increasing, so that the reports of one process stay in order.
     this.#last = Math.max(Date.now(), this.#last + 1);
     const name = `${String(this.#last).padStart(15, '0')}-${randomId()}.json`;
-    // A full store gives up its oldest reports; one that keeps nothing has none.
+    // A full store drops its oldest reports; one without storage has none.
     while (!this.store.put(name, text)) {
       const [oldest] = this.names();
       if (oldest === undefined || !this.store.remove(oldest)) return null;
@@ -31,7 +33,7 @@ export class Queue {
     return name;
   }
 
-  /** Oldest first. What is too old is removed. */
+  /** Lists names, oldest first, and removes expired reports. */
   names(): string[] {
     const now = Date.now();
     const names: string[] = [];
@@ -44,7 +46,7 @@ export class Queue {
     return names;
   }
 
-  /** Null: another process has sent it, or it is no report. */
+  /** @returns null when another process has sent it, or it is not a report */
   read(name: string): Record<string, unknown> | null {
     try {
       return JSON.parse(this.store.read(name) ?? '') as Record<string, unknown>;

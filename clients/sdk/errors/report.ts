@@ -1,7 +1,7 @@
-/** A report as the error stream takes it (contract 21, intake), made of what an application threw. Never throws. */
+/** Builds an error report (contract 21, intake) from a thrown value. Never throws. */
 import { randomId } from '../runtime.js';
 
-/** Contract 21's fields; `project` is the client's. */
+/** Fields of contract 21; `project` is set by the client. */
 export interface ErrorReportFields {
   error_level?: 'fatal' | 'error' | 'warning';
   error_message: string;
@@ -14,16 +14,16 @@ export interface ErrorReportFields {
   commit_sha?: string;
   repo_url?: string;
   host?: string;
-  /** Who had the error. The server keeps only a keyed hash of it, which counts different people. */
+  /** The affected user. The server stores only a keyed hash, used to count distinct users. */
   user?: { id: string | number };
   /** RFC 3339. Default: now. */
   occurred_at?: string;
-  /** A second report with the same one counts nothing. Default: a random one. */
+  /** A repeated value is not counted again. Default: a random one. */
   client_ref?: string;
   tags?: readonly string[] | Readonly<Record<string, string>>;
   context?: Readonly<Record<string, unknown>>;
   breadcrumbs?: readonly unknown[];
-  /** Replaces the grouping. */
+  /** Overrides the grouping. */
   fingerprint?: readonly string[];
 }
 
@@ -33,11 +33,11 @@ export interface Prepared {
   text: string;
 }
 
-/** What the server would cut is not carried there. */
+/** Maximum lengths; the server would truncate more. */
 const LONGEST = { error_message: 8_192, stack_trace: 65_536, exception_class: 200 } as const;
 const LONGEST_TEXT = 256 * 1024;
 const MAX_CAUSES = 5;
-/** Of an `AggregateError`, with the members of its members. */
+/** Members of an `AggregateError`, including nested ones. */
 const MAX_MEMBERS = 10;
 
 export function prepare(project: string, report: ErrorReportFields, now: number): Prepared {
@@ -58,11 +58,11 @@ export function prepare(project: string, report: ErrorReportFields, now: number)
   return { clientRef, text: written(small) ?? JSON.stringify({ project, client_ref: clientRef }) };
 }
 
-/** What is no text is the server's to refuse. */
+/** The server validates values that are not text. */
 const cut = (text: string | undefined, most: number): string | undefined =>
   typeof text === 'string' ? text.slice(0, most) : text;
 
-/** Null for what is no JSON: circles and big integers in a context. */
+/** @returns null for values that JSON cannot encode: cycles and big integers in a context */
 function written(value: object): string | null {
   try {
     return JSON.stringify(value);
@@ -72,8 +72,8 @@ function written(value: object): string | null {
 }
 
 /**
- * The fields that a thrown value says itself; whatever was thrown.
- * @param shown how a value that is no error is put into words
+ * Derives fields from any thrown value.
+ * @param shown formats a value that is not an error
  */
 export function reportOf(
   thrown: unknown,
@@ -96,7 +96,7 @@ export function reportOf(
 const classOf = (error: Error): string =>
   error.name === 'Error' && error.constructor.name !== '' ? error.constructor.name : error.name;
 
-/** The error, what caused it, and the members of a group: each is told once. */
+/** Formats the error, its causes and the members of a group, each once. */
 function stackOf(error: Error): string {
   const stacks: string[] = [];
   const told = new Set<unknown>();
@@ -114,21 +114,23 @@ function stackOf(error: Error): string {
   return stacks.join('\n');
 }
 
-/** A stack of Firefox and Safari does not begin with the message. */
+/** Stacks of Firefox and Safari do not begin with the message. */
 function headed({ name, message, stack = '' }: Error): string {
   const head = message === '' ? name : `${name}: ${message}`;
   if (stack === '') return head;
   return frameOf(stack.split('\n', 1)[0] ?? '', '@') === null ? stack : `${head}\n${stack}`;
 }
 
-/** Members may be anything that a promise was rejected with. */
+/** Members may be any rejected value. */
 const errorOf = (member: unknown): Error =>
   member instanceof Error ? member : Object.assign(new Error(String(member)), { name: 'NonError', stack: '' });
 
 const MOST_LINES = 200;
 const LONGEST_LINE = 2_000;
 
-/** The first frame that names a file, as the service reads the trace (contract 21, first frame). */
+/**
+ * Returns the first frame with a file, as the service parses the trace (contract 21, first frame).
+ */
 function topFrame(stack: string): { file?: string; line?: number } {
   const lines = stack.split('\n', MOST_LINES);
   const mark = lines.some((line) => line.startsWith('    at ')) ? 'at ' : '@';
@@ -139,7 +141,7 @@ function topFrame(stack: string): { file?: string; line?: number } {
   return {};
 }
 
-/** `at f (file:1:2)`, `at file:1:2`, `at async file:1:2`; of Firefox and Safari `f@file:1:2`. */
+/** `at f (file:1:2)`, `at file:1:2`, `at async file:1:2`; in Firefox and Safari `f@file:1:2`. */
 function frameOf(text: string, mark: 'at ' | '@'): { file: string; line: number } | null {
   const trimmed = text.length > LONGEST_LINE ? '' : text.trim();
   const at = trimmed.indexOf(mark);

@@ -1,6 +1,6 @@
 /**
- * Sends reports: at once where that is possible, else from the queue with a growing pause. Nothing here rejects, and
- * nothing in the background keeps the process alive.
+ * Sends reports immediately if possible, else from the queue with exponential backoff. Never
+ * rejects, and background work never keeps the process alive.
  */
 import type { Context } from '../context.js';
 import { judge, type FailedVerdict, type ServiceProblem, type Verdict } from '../verdict.js';
@@ -10,11 +10,11 @@ import type { Prepared } from './report.js';
 
 export interface Reported {
   clientRef: string;
-  /** The server has it. */
+  /** The server has received it. */
   sent: boolean;
-  /** It waits on disk and is sent later. */
+  /** It is queued on disk and sent later. */
   queued: boolean;
-  /** As the server answered it (contract 21, intake). */
+  /** As returned by the server (contract 21, intake). */
   id?: string;
   ref?: string;
   created?: boolean;
@@ -23,11 +23,11 @@ export interface Reported {
 }
 
 const PATH = '/api/errors/v1/report';
-/** An application in a loop of errors shall not open a connection for each. */
+/** Limits connections of an application with an error loop. */
 const MAX_AT_ONCE = 5;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 5 * 60_000;
-/** In our JSON: the report itself is refused, and would be each time. */
+/** Statuses in our JSON that reject the report itself, so retrying is useless. */
 const HOPELESS: ReadonlySet<number> = new Set([400, 404, 413, 422]);
 
 export class ReportSender {
@@ -66,19 +66,19 @@ export class ReportSender {
     return { clientRef, sent: true, queued: false, ...answerOf(verdict.body) };
   }
 
-  /** A report on disk, for a process that is about to end. */
+  /** Writes a report to disk, for a process that is about to end. */
   keep({ text }: Prepared): void {
     if (this.context.token === null) return;
     this.queue.put(text);
     this.schedule();
   }
 
-  /** Sends what waits, until the server does not take it. Answers how many still wait. */
+  /** Sends queued reports until the server rejects one, and returns how many remain. */
   async flush(): Promise<number> {
-    // A flush that began in the background would let the process end while its caller waits.
+    // Keeps the process alive while a caller waits for a flush that began in the background.
     const hold = setInterval(() => undefined, LONGEST_PAUSE_MS);
     try {
-      // It may also have begun while the server was away.
+      // The current flush may have begun while the server was unreachable.
       await this.#flushing;
       return await this.#flush(false);
     } finally {
@@ -95,7 +95,7 @@ export class ReportSender {
     if ((await this.#flush(true)) > 0) this.schedule();
   }
 
-  /** Flushes later, once. */
+  /** Schedules one flush. */
   schedule(): void {
     if (this.#timer !== null || this.context.token === null) return;
     const pause = this.#failures === 0 ? 0 : Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failures - 1));
@@ -129,7 +129,8 @@ export class ReportSender {
   }
 
   /**
-   * Whether the report is done with. A refused credential is none of its faults: the next start may have a good one.
+   * Returns true when the report can be removed. A rejected credential is not the report's fault:
+   * the next start may have a valid one.
    */
   #isDone(name: string | null, verdict: Verdict): boolean {
     const hopeless = verdict.kind !== 'answer' && isHopeless(verdict);

@@ -1,7 +1,7 @@
 /**
- * The update agent, started beside the application (contract 90, update agent; SDK: `launchAgent`): it outlives us,
- * since it replaces our files after our end. The license key goes by the environment: every user of a machine can read
- * command lines.
+ * Starts the update agent (contract 90, update agent; SDK: `launchAgent`), which outlives the
+ * application in order to replace its files. The license key is passed by the environment, because
+ * all users of a machine can read command lines.
  */
 import { spawn } from 'node:child_process';
 import type { Context } from '../context.js';
@@ -11,13 +11,13 @@ import type { ServiceProblem } from '../verdict.js';
 export interface AgentOptions {
   /** The agent's executable. */
   path: string;
-  /** The installation. Default: the agent's own decision. */
+  /** The installation. Default: chosen by the agent. */
   dir?: string;
   channel?: string;
   currentVersion?: string;
-  /** Start the application again. Default: true. */
+  /** Restarts the application. Default: true. */
   restart?: boolean;
-  /** The process whose end is waited for. Default: this one. */
+  /** The process to wait for. Default: this one. */
   waitForPid?: number;
   requireSigned?: boolean;
   /** Further options of the agent, such as `--allow-http`. */
@@ -30,7 +30,7 @@ export interface AgentLaunched {
   error?: ServiceProblem;
 }
 
-/** Resolves when the agent runs. The application should end itself then. */
+/** Resolves when the agent runs; the application should then exit. */
 export function launchAgent({ server, project, licenseKey }: Context, options: AgentOptions): Promise<AgentLaunched> {
   const { path, dir, channel, currentVersion, restart = true, waitForPid = process.pid, requireSigned } = options;
   const named = { server: server.href, project, dir, channel, 'current-version': currentVersion };

@@ -1,4 +1,4 @@
-/** The client in Node: with files, an update agent to start, and packages to download. */
+/** The client for Node: with files, the update agent and package downloads. */
 import { getConfiguredMachineId } from '../../../lib/formats/machine.js';
 import { readPublicKey } from '../../../lib/formats/signature.js';
 import { CommonClient } from '../client.js';
@@ -9,14 +9,17 @@ import { downloadUpdate, type Download, type Downloadable, type OnProgress } fro
 import { defaultCacheDir, nodeHost } from './host.js';
 
 export interface NodeClientOptions extends CommonOptions {
-  /** Folder for `aos-cache.json` and the queue of reports. Default: the user's cache folder, `aos/<project>`. */
+  /**
+   * Folder for `aos-cache.json` and queued reports. Default: the user's cache folder,
+   * `aos/<project>`.
+   */
   cacheDir?: string;
 }
 
 export class Client extends CommonClient {
   readonly #context: Context;
 
-  /** @throws TypeError for an option that is wrong, KeyRefused for a public key that cannot be read */
+  /** @throws TypeError for an invalid option, KeyRefused for an invalid public key */
   constructor(options: NodeClientOptions) {
     const machineId = options.machineId ?? getConfiguredMachineId(process.env) ?? undefined;
     const settings = settingsOf({ ...options, ...(machineId !== undefined && { machineId }) });
@@ -27,8 +30,8 @@ export class Client extends CommonClient {
   }
 
   /**
-   * A release's package to `path`, its SHA-256 verified; `<path>.part` is taken up again. The release's signature is
-   * verified by the update agent. Rejects only when `signal` aborts.
+   * Downloads a release's package to `path` and verifies its SHA-256; resumes `<path>.part`. The
+   * update agent verifies the release's signature. Rejects only when `signal` aborts.
    */
   downloadUpdate(
     release: Downloadable,
@@ -39,7 +42,7 @@ export class Client extends CommonClient {
     return downloadUpdate(this.#context, release, path, onProgress, signal);
   }
 
-  /** Starts the update agent beside the application, which should end itself then. Never rejects. */
+  /** Starts the update agent; the application should then exit. Never rejects. */
   launchAgent(options: AgentOptions): Promise<AgentLaunched> {
     return launchAgent(this.#context, options);
   }

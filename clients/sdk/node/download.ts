@@ -1,7 +1,7 @@
 /**
- * A release's package to a file (contract 90, SDK: `downloadUpdate`): taken up where it broke off (Range), never longer
- * than the release says, and under its name only once its SHA-256 is right. Credentials go to the server's origin
- * alone; from https no redirect leads to http.
+ * Downloads a release's package (contract 90, SDK: `downloadUpdate`): resumable (Range), limited to
+ * the release's size, and renamed only after its SHA-256 is verified. Credentials are sent only to
+ * the server's origin; https never redirects to http.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -18,15 +18,15 @@ import type { Release } from '../update.js';
 import type { ServiceProblem } from '../verdict.js';
 
 export interface Download {
-  /** The verified package; null: there is none. */
+  /** The verified package; null after a failure. */
   path: string | null;
-  /** The release store refused the license key, or wants one. */
+  /** True when the release store rejected or requires the license key. */
   unauthorized: boolean;
   isTransient: boolean;
   error?: ServiceProblem;
 }
 
-/** Bytes that lie on disk, of how many. */
+/** Receives bytes on disk and the total. */
 export type OnProgress = (done: number, total: number) => void;
 export type Downloadable = Pick<Release, 'package_url' | 'package_size' | 'package_sha256'>;
 
@@ -80,13 +80,13 @@ async function fetchWhole(
         await fetchRest(context, url, before > size ? 0 : before, { part, size, onProgress, signal });
     } catch (error) {
       const again = error instanceof Refused && error.how.isTransient === true && attempt < MAX_ATTEMPTS;
-      // Without a byte more the next attempt would end the same way.
+      // Without progress the next attempt would end the same way.
       if (!again || (await sizeOf(part)) <= before) throw error;
       continue;
     }
     if ((await hashOf(part)) === release.package_sha256.toLowerCase()) return;
     await rm(part, { force: true });
-    // The beginning may have been that of other bytes.
+    // The existing part may have belonged to other bytes.
     if (before === 0 || fresh) throw new Refused('checksum_mismatch', 'the package’s SHA-256 is not the release’s');
     fresh = true;
   }
@@ -172,7 +172,7 @@ function get(
   };
   return new Promise((resolve, reject) => {
     const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, { agent: false, headers, signal });
-    // Of silence, not of the whole: packages are large.
+    // Limits inactivity, not the whole download, because packages are large.
     request.setTimeout(timeoutMs, () => request.destroy(Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' })));
     request.on('error', (error) => reject(new Refused('network', textOf(error), { isTransient: true })));
     request.on('response', resolve);
@@ -180,7 +180,7 @@ function get(
   });
 }
 
-/** As the access files have it (contract 40, access files). */
+/** As in the access files (contract 40, access files). */
 function basicOf(licenseKey: string): string {
   const key = normalizeLicenseKey(licenseKey);
   return `Basic ${Buffer.from(`${getCredentialName(createHash('sha256').update(key).digest('hex'))}:${key}`).toString('base64')}`;

@@ -1,7 +1,7 @@
 /**
- * One process at a time at a file of a folder that several share: who makes `<file>.lock` has it. It is held for one
- * turn of the event loop, so a lock that stays the same for a second of waiting is one that a killed process left.
- * Ages are not looked at: clocks step, and differ between machines that share a folder.
+ * Locks a file of a shared folder between processes: the creator of `<file>.lock` holds it. It is
+ * held for one turn of the event loop, so a lock unchanged for a second was abandoned by a killed
+ * process. File ages are not used, because clocks step and differ between machines.
  */
 import { randomBytes } from 'node:crypto';
 import { closeSync, fstatSync, linkSync, openSync, renameSync, rmSync, statSync, type BigIntStats } from 'node:fs';
@@ -9,10 +9,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const ASK_AGAIN_MS = 5;
 const LEFT_BEHIND_MS = 1_000;
-/** Then the work is done without: what several write may be lost, and nobody hangs. */
+/**
+ * After this the work runs without the lock: concurrent writes may be lost, but no process hangs.
+ */
 const LONGEST_MS = 5_000;
 
-/** @param path of the lock; its folder exists, or nothing is locked */
+/** @param path of the lock; without its folder nothing is locked */
 export async function withFileLock<T>(path: string, work: () => T): Promise<T> {
   const began = performance.now();
   let seen: { mark: string | null; since: number } = { mark: null, since: began };
@@ -31,12 +33,15 @@ function run<T>(path: string, mine: string | null, work: () => T): T {
   try {
     return work();
   } finally {
-    // Another process may have taken it for one that was left.
+    // Another process may have considered it abandoned.
     if (mine !== null && markAt(path) === mine) remove(path);
   }
 }
 
-/** The mark of the file that was made; `held`: another process has it; null: none can be made here. */
+/**
+ * Returns the mark of the created lock; `held` when another process has it; null when none can be
+ * created.
+ */
 function take(path: string): string | null {
   try {
     const file = openSync(path, 'wx', 0o600);
@@ -50,14 +55,17 @@ function take(path: string): string | null {
   }
 }
 
-/** Moved aside first: of two that saw it left, the second would remove the lock that the first has taken by then. */
+/**
+ * Renamed first: otherwise a second process that saw it abandoned could remove the first one's new
+ * lock.
+ */
 function removeLeft(path: string, left: string): void {
   const aside = `${path}.${process.pid}.${randomBytes(4).toString('hex')}.tmp`;
   try {
     renameSync(path, aside);
     if (markAt(aside) !== left) linkSync(aside, path);
   } catch {
-    // Another process was quicker.
+    // Another process was faster.
   }
   remove(aside);
 }
@@ -76,6 +84,6 @@ function remove(path: string): void {
   try {
     rmSync(path);
   } catch {
-    // Gone already.
+    // Already removed.
   }
 }

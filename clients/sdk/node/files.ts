@@ -1,4 +1,4 @@
-/** Files of the SDK: its folder is no one else's business, and losing it costs no more than what lies there. */
+/** File storage of the SDK, readable only by its user. */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import type { Store } from '../store.js';
 import { withFileLock } from './file-lock.js';
 
 const STALE_TEMPORARY_MS = 3_600_000;
-/** Of `put`, and of a lock that was left (file-lock.ts). */
+/** Temporary files of `write`, and of abandoned locks (file-lock.ts). */
 const TEMPORARY = /\.\d+\.[0-9a-f]{8}\.tmp$/;
 const LONGEST = 4 * 1024 * 1024;
 
@@ -24,7 +24,10 @@ export class FileStore implements Store {
     }
   }
 
-  /** Through a temporary file and a rename, so that nobody reads half of it, also after `kill -9`. */
+  /**
+   * Writes a temporary file and renames it, so that no reader sees half of it, even after `kill
+   * -9`.
+   */
   put(name: string, text: string): boolean {
     const path = join(this.folder, name);
     const temporary = `${path}.${process.pid}.${randomBytes(4).toString('hex')}.tmp`;
@@ -51,7 +54,7 @@ export class FileStore implements Store {
     return removeFile(join(this.folder, name));
   }
 
-  /** Without what is half written. What a killed process left so is removed. */
+  /** Lists names without temporary files; removes those of killed processes. */
   names(): string[] {
     const names = this.#listed();
     for (const name of names) if (name.endsWith('.tmp') && this.#isStale(name)) this.remove(name);
@@ -62,11 +65,14 @@ export class FileStore implements Store {
     try {
       mkdirSync(this.folder, { recursive: true, mode: 0o700 });
     } catch {
-      // Nothing is kept then, which `put` says.
+      // `write` reports that nothing was stored.
     }
   }
 
-  /** Once: what killed processes left of this name. Others' files may lie beside it. */
+  /**
+   * Runs once: removes temporary files of this name left by killed processes. The folder may
+   * contain other files.
+   */
   #removeHalfWritten(name: string): void {
     if (this.#looked) return;
     this.#looked = true;
@@ -91,7 +97,7 @@ export class FileStore implements Store {
   }
 }
 
-/** @returns false where there was none, or it could not be removed */
+/** @returns false when it did not exist or could not be removed */
 export function removeFile(path: string): boolean {
   try {
     rmSync(path);

@@ -1,16 +1,15 @@
 /**
- * What nobody caught, written to disk before the process ends as it would without us (contract 90, SDK, global
- * handler): the monitor sees uncaught exceptions and unhandled rejections, and changes nothing of what Node does about
- * them.
+ * Stores uncaught errors on disk before the process ends (contract 90, SDK, global handler). The
+ * monitor event sees uncaught exceptions and unhandled rejections without changing Node's handling.
  */
 
-/** @returns a function that takes the handler away */
+/** @returns a function that removes the handler */
 export function onUncaught(keep: (thrown: unknown) => void): () => void {
   const monitor = (thrown: unknown): void => {
     try {
       keep(thrown);
     } catch {
-      // A second exception here would hide the first from its owner.
+      // A second exception here would hide the first.
     }
   };
   process.on('uncaughtExceptionMonitor', monitor);

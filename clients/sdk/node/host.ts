@@ -1,4 +1,4 @@
-/** Node, for a client: files, sockets that can be let go of, and its own cryptography. */
+/** Node host: files, unreferenced sockets and Node's cryptography. */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';

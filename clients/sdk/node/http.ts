@@ -1,7 +1,7 @@
 /**
- * One request to the service. Never rejects but by the caller's own abort: what went wrong is a fault, which is judged
- * with everything else (verdict.ts). No redirect is followed. Node's own client and not `fetch`, because only its
- * sockets can be let go of: work in the background must not keep the application's process alive.
+ * Sends one request. Rejects only when the caller aborts; failures are returned as a fault
+ * (verdict.ts). Redirects are not followed. Uses Node's client instead of `fetch`, because its
+ * sockets can be unreferenced: background work must not keep the process alive.
  */
 import { request as requestHttp, type ClientRequest, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -50,7 +50,7 @@ function open({ method, url, token = null, body }: ServiceRequest): ClientReques
   const text = body === undefined ? null : Buffer.from(JSON.stringify(body));
   const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
     method,
-    // A socket of its own: one that is kept open for later is what a restarted server answers with a reset.
+    // A separate socket, because a restarted server resets kept-alive ones.
     agent: false,
     headers: {
       accept: 'application/json',

@@ -1,4 +1,4 @@
-/** Identifies the machine that the SDK runs on, as the update agent does (contract 90, SDK: `machineId`). */
+/** Identifies the machine like the update agent does (contract 90, SDK: `machineId`). */
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { isInContainer, readSystemId } from '../../../lib/formats/machine.js';
 import type { MachineIdentity } from '../host.js';
 import { removeFile } from './files.js';
 
-/** Where an identity comes from; tests replace them. */
+/** Sources of the identity, replaceable by tests. */
 export interface MachineSources {
   systemId: () => Promise<string | null>;
   isInContainer: () => Promise<boolean>;
@@ -19,8 +19,8 @@ const sourcesHere = (): MachineSources => ({
 });
 
 /**
- * Returns 64 hex digits derived from the system's id, else from a random text that is stored in the folder. That one is
- * not stable in a container, nor in the process that created it: no start has found it yet.
+ * Returns 64 hex digits derived from the system's id, else from a random text stored in the folder.
+ * The latter is not stable in containers, nor in the process that created it.
  */
 export async function identifyMachine(
   project: string,
@@ -33,7 +33,10 @@ export async function identifyMachine(
   return { id: deriveMachineId(project, text), isStable: !isNew && !(await sources.isInContainer()) };
 }
 
-/** By a link, which fails where the name exists, so that processes that start together agree on one text. */
+/**
+ * Creates the file by a link, which fails if the name exists, so that concurrent starts agree on
+ * one text.
+ */
 export async function keptId(folder: string): Promise<{ text: string; isNew: boolean }> {
   const path = join(folder, 'machine-id');
   const fresh = randomUUID();

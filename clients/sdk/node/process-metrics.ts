@@ -1,4 +1,3 @@
-/** What a heartbeat says of its own process. */
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { Meter } from '../host.js';
 
@@ -13,7 +12,7 @@ export class ProcessMetrics implements Meter {
     this.#delay.enable();
   }
 
-  /** Processor time and delay are those since the last reading. */
+  /** CPU time and delay cover the time since the last reading. */
   read(): Record<string, number> {
     const { user, system } = process.cpuUsage(this.#cpu);
     const elapsed = Math.max(performance.now() - this.#at, 1);

@@ -1,26 +1,26 @@
 /**
- * Reads headers that may precede an entry: pax records and GNU's long names. Records that change other fields are
- * refused.
+ * Extended headers before an entry: pax records and GNU long names. Records that change other
+ * fields are rejected.
  */
 import { isUtf8 } from 'node:buffer';
 import { UnsafePackage } from '../unsafe-package.js';
 import { isZero } from './header.js';
 
-/** The most bytes of one such header; archives of ordinary trees have a few hundred. */
+/** Maximum bytes of an extended header; usual ones have a few hundred. */
 export const MAX_EXTENSION_BYTES = 64 * 1024;
 
-/** What the records tell about the next entry. */
+/** Pax records for the next entry. */
 export interface PaxRecords {
   path: string | null;
-  /** The size, where the header cannot hold it; otherwise both have to agree. */
+  /** Size that the header cannot hold; otherwise both must agree. */
   size: number | null;
-  /** Why the entry is refused in any case; null when it is not. */
+  /** Reason to reject the entry, or null. */
   refused: string | null;
 }
 
 const SPARSE = /^(GNU\.sparse\.|SCHILY\.realsize$|SUN\.holesdata$)/;
 
-/** @param name the name of the header that holds the records, for the message */
+/** @param name of the header with the records, for the message */
 export function readPax(bytes: Buffer, name: string): PaxRecords {
   const found = new Map<string, string>();
   let refused: string | null = null;
@@ -38,7 +38,7 @@ export function readPax(bytes: Buffer, name: string): PaxRecords {
   return { path: found.get('path') ?? null, size: size === null ? null : Number(size), refused };
 }
 
-/** Records for the whole archive: a comment, as git writes it, and nothing that changes an entry. */
+/** Checks archive-wide records: only a comment, as git writes it, is allowed. */
 export function checkGlobalPax(bytes: Buffer): void {
   for (let at = 0; at < bytes.length;) {
     const { key, next } = record(bytes, at, '');
@@ -55,7 +55,7 @@ export function readLongName(bytes: Buffer): string {
   return name.toString();
 }
 
-/** One record, `<length> <key>=<value>\n`, whose length counts itself. */
+/** Parses a record `<length> <key>=<value>\n`, whose length includes itself. */
 function record(bytes: Buffer, at: number, name: string): { key: string; value: string; next: number } {
   const broken = (): UnsafePackage => new UnsafePackage(name, 'has a broken pax record');
   const space = bytes.indexOf(0x20, at);

@@ -1,6 +1,6 @@
 /**
- * Headers of a tar archive, stricter than any unpacking program: fields and checksums are decoded by `tar`, and what
- * two programs could read in two ways is refused here (POSIX.1-1988 ustar, POSIX.1-2001 pax, GNU long names).
+ * Strict tar headers: `tar` decodes fields and checksums; anything ambiguous between programs is
+ * rejected (POSIX.1-1988 ustar, POSIX.1-2001 pax, GNU long names).
  */
 import { isUtf8 } from 'node:buffer';
 import { Header } from 'tar/header';
@@ -12,11 +12,11 @@ export type TarKind = 'file' | 'directory' | 'pax' | 'global pax' | 'long name';
 
 export interface TarHeader {
   kind: TarKind;
-  /** The path in the block alone; null when not UTF-8, which only a name from an earlier header mends. */
+  /** Path in the block; null when not UTF-8, which only an earlier header's name can replace. */
   path: string | null;
-  /** The bytes that follow the header. */
+  /** Bytes after the header. */
   size: number;
-  /** True when any x bit is set. */
+  /** Any x bit is set. */
   executable: boolean;
 }
 
@@ -37,10 +37,10 @@ const REFUSED: Readonly<Record<string, string>> = {
   K: 'is a link',
   S: 'is a sparse file',
 };
-/** The marks of ustar and of GNU tar; the seventh edition has none. */
+/** Magic of ustar and GNU tar; seventh edition archives have none. */
 const MAGICS = new Set(['ustar\x0000', 'ustar  \0', '\0\0\0\0\0\0\0\0']);
 const OCTAL = /^ *[0-7]*[ \0]*$/;
-/** The bit that marks a number in base 256; 0xff begins a negative one. */
+/** Marks a base 256 number; 0xff starts a negative one. */
 const BASE256 = 0x80;
 
 export function isZero(bytes: Uint8Array): boolean {
@@ -49,8 +49,9 @@ export function isZero(bytes: Uint8Array): boolean {
 }
 
 /**
- * @param longer the entry's name where a header before this one has it
- * @throws UnsafePackage naming the entry, as far as its name can be read
+ * Parses a header.
+ * @param longer entry name from an earlier header
+ * @throws UnsafePackage naming the entry, if readable
  */
 export function readTarHeader(block: Buffer, longer: string | null): TarHeader {
   const header = decode(block);
@@ -85,12 +86,12 @@ function decode(block: Buffer): Header {
   try {
     return new Header(block);
   } catch {
-    // The number is beyond 2^53.
+    // Beyond 2^53.
     throw new UnsafePackage(block.toString('utf8', 0, 100), 'has a header with a broken number');
   }
 }
 
-/** The seventh edition marked a directory by a slash at the end. */
+/** Seventh edition archives mark directories by a trailing slash. */
 function oldDirectory(block: Buffer, path: string): TarHeader {
   if (block[156] !== 0 || !isEmpty(block)) throw new UnsafePackage(path, 'is a file whose name ends with a slash');
   return { kind: 'directory', path, size: 0, executable: false };

@@ -1,8 +1,7 @@
-/** Notifies services that derive data from accounts (such as the release store's access files) of changes. */
 import { PORT, added, inject, injectable, type Logger } from '../../../kernel/contract.js';
 import { ACCOUNT_WATCHERS, type AccountWatcher } from '../../../ports/domain/access.js';
 
-/** A response to an administrator waits at most this long. */
+/** Longest delay of a response to an administrator. */
 const NOTIFY_TIMEOUT_MS = 5_000;
 
 @injectable()
@@ -12,7 +11,10 @@ export class AccountChangeNotifier {
     @inject(PORT.log) private readonly log: Logger,
   ) {}
 
-  /** Notifies after the commit. Never throws: the change is made, and a late watcher compares the mark. */
+  /**
+   * Call after the commit. Never throws: the change is made, and a watcher that missed it compares
+   * the mark.
+   */
   async changed(): Promise<void> {
     await Promise.all(this.watchers().map((watcher) => this.#notifyWatcher(watcher)));
   }

@@ -1,6 +1,6 @@
 /**
- * The account service: what administrators do to accounts, shared by the pages and the command line (contract 10,
- * accounts). Every action is in the audit log before it answers.
+ * Account administration, shared by the pages and the command line (contract 10, accounts). Every
+ * action is recorded in the audit log before the response.
  */
 import {
   PORT,
@@ -37,7 +37,6 @@ export interface NewAccount {
   password: string;
 }
 
-/** TOTP fields of an account without TOTP. */
 export const NO_TOTP = { totp_secret: null, totp_pending: null, totp_step: null, totp_recovery: [] };
 
 @injectable()
@@ -53,7 +52,10 @@ export class Accounts {
     @inject(AccountChangeNotifier) private readonly watchers: AccountChangeNotifier,
   ) {}
 
-  /** @throws ServiceError validation_failed (username, role, password); conflict when the name is taken. */
+  /**
+   * @throws ServiceError validation_failed (username, role, password); conflict when the name is
+   *   taken.
+   */
   async create(actor: Actor, input: NewAccount, id: string = this.ids.uuid()): Promise<AccountView> {
     const fields: Record<string, string> = {};
     const name = checkUsername(input.username);
@@ -64,20 +66,19 @@ export class Accounts {
     if (problem !== null) fields['password'] = problem;
     if ('problem' in name || role === undefined || problem !== null) throw invalid(fields);
     const account = await this.#insert(id, name.username, role, input.password);
-    // From here on the account counts as an administrator; the reconciler repairs a crash before this line.
+    // Without this line, after a crash, the reconciler adds the administrator.
     if (role === 'admin') await this.roster.refreshEntry(account.id);
     await this.audit.record(actor, 'user.created', account.username, { role });
     await this.watchers.changed();
     return toAccountView(account);
   }
 
-  /** By name; at most `limit`. */
+  /** Sorted by name. */
   async listPage(limit: number, after: string | null = null): Promise<{ items: AccountView[]; next: string | null }> {
     const page = await this.rows.find({ sort: [['username_key', 'asc']], limit, after });
     return { items: page.items.map(toAccountView), next: page.next };
   }
 
-  /** All of them, by name (a service has dozens, not thousands). */
   async list(): Promise<AccountView[]> {
     return (await this.listPage(1000)).items;
   }
@@ -89,7 +90,10 @@ export class Accounts {
     return account;
   }
 
-  /** The account with this name, in any case. @throws ServiceError not_found */
+  /**
+   * Ignores case.
+   * @throws ServiceError not_found
+   */
   async findByUsername(username: string): Promise<Account> {
     const page = await this.rows.find({ filter: { username_key: toUsernameKey(username) }, limit: 1 });
     const account = page.items[0];
@@ -97,7 +101,10 @@ export class Accounts {
     return account;
   }
 
-  /** Ends the account's sessions when the role changes. @throws ServiceError validation_failed, conflict */
+  /**
+   * Ends the account's sessions when the role changes.
+   * @throws ServiceError validation_failed, conflict
+   */
   async setRole(actor: Actor, id: string, given: string): Promise<AccountView> {
     const role = ROLES.find((known) => known === given);
     if (role === undefined) throw invalid({ role: `must be one of ${ROLES.join(', ')}` });
@@ -120,7 +127,10 @@ export class Accounts {
     return toAccountView(after ?? before);
   }
 
-  /** Disabling ends all of the account's sessions. @throws ServiceError conflict for the last active administrator */
+  /**
+   * Disabling ends the account's sessions.
+   * @throws ServiceError conflict for the last active administrator
+   */
   async setDisabled(actor: Actor, id: string, disabled: boolean): Promise<AccountView> {
     const account = await this.getAccount(id);
     if (account.disabled === disabled) return toAccountView(account);
@@ -149,7 +159,10 @@ export class Accounts {
     await this.watchers.changed();
   }
 
-  /** Ends all of the account's sessions, its own too. @throws ServiceError validation_failed with `field` */
+  /**
+   * Ends all of the account's sessions.
+   * @throws ServiceError validation_failed with `field`
+   */
   async setPassword(actor: Actor, id: string, password: string, field = 'password'): Promise<AccountView> {
     const account = await this.getAccount(id);
     const problem = findPasswordProblem(password, account.username);
@@ -173,8 +186,7 @@ export class Accounts {
   }
 
   /**
-   * By whose clock the account's pages show times; null: the service's. A choice of the person's own, and no act of
-   * administration.
+   * Sets the time zone and clock of the user's pages; null means the service's.
    * @throws ServiceError validation_failed, not_found
    */
   async setClock(id: string, clock: { timezone: string | null; hours: 12 | 24 | null }): Promise<void> {
@@ -183,7 +195,7 @@ export class Accounts {
     if ((await this.rows.change({ id }, { set: clock })) === null) throw notFound(`account ${id}`);
   }
 
-  /** For a user who has lost the device and the recovery codes. Ends the account's sessions. */
+  /** For users who lost the device and the recovery codes. Ends the account's sessions. */
   async resetTotp(actor: Actor, id: string): Promise<AccountView> {
     const changed = await this.rows.change({ id }, { set: NO_TOTP, inc: { epoch: 1 } });
     if (changed === null) throw notFound(`account ${id}`);

@@ -1,4 +1,3 @@
-/** Accounts as other plugins see them (ports/domain/access.ts). */
 import { createHash } from 'node:crypto';
 import { collection, inject, injectable, PORT, type Collection, type Logger } from '../../../kernel/contract.js';
 import { each } from '../../../lib/paging.js';
@@ -38,10 +37,7 @@ export class Directory implements AccountDirectory {
     }
   }
 
-  /**
-   * Computed from the accounts themselves, of which a service has dozens: so no crash can part it from them. Rejected:
-   * a counter beside them, which is a second document to keep in step.
-   */
+  /** Hashes the accounts themselves: a separate counter could diverge after a crash. */
   async mark(): Promise<string> {
     const digest = createHash('sha256');
     for await (const { username, role, hash } of this.opening())

@@ -1,8 +1,7 @@
 /**
- * The first administrator (contract 00, first start). Every process that finds the user table empty inserts the account
- * under one and the same id, so the primary key lets one of them win, whatever name each was configured with.
- *
- * Only the winner gets the password. If it crashes before printing it, `aos user passwd` sets another.
+ * Creates the first administrator (contract 00, first start). Every process that finds no users
+ * inserts the account under the same id, so that exactly one succeeds and gets the password. If it
+ * crashes before printing it, `aos user passwd` sets another.
  */
 import type { Collection, Ids } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -10,7 +9,7 @@ import type { FirstStart } from '../../../ports/domain/access.js';
 import type { Account } from '../model/account.js';
 import type { Accounts } from './accounts.js';
 
-/** A UUIDv7 of the year 1970: no real account can have it. */
+/** A UUIDv7 of 1970, which no other account can have. */
 const FIRST_ID = '00000000-0000-7000-8000-000000000001';
 
 export function createFirstStart(

@@ -1,17 +1,19 @@
 /**
- * The roster of active administrators: the one document that every change of an account's rights goes through, so that
- * the last active administrator stays one under parallel calls and in any number of processes (contract 10, accounts).
+ * The roster of active administrators: every change of an account's rights goes through this
+ * document, so that one active administrator remains under concurrency in any number of processes
+ * (contract 10, accounts). The order of writes is:
  *
- * A change touches two documents, so it has an order, a marker and a fence:
- *   1. compare-and-set on the roster: note the change under `changing`, and take an administrator who is about to lose
- *   the
- *      right out of `active`. With no other account in `active` the change is refused;
- *   2. the account, on condition of its `rights_rev`;
- *   3. compare-and-set on the roster: remove the note, and add the account to `active` or not, by its current state.
- * `active` therefore never names more than the active administrators; a crash can only leave one out, which refuses a
- * change too many until `reconcile` comes by. A note older than a minute is taken over, after raising the `rights_rev`,
- * which makes step 2 of a stalled change fail. Rejected: counting administrators before the change (two demotions at
- * once both count two), and a lock with an expiry (a holder that stalls past it would still write).
+ * 1. compare-and-set on the roster: record the change under `changing`, and remove an administrator
+ * who loses the right from `active`; without another one the change is rejected;
+ *
+ * 2. the account, conditional on its `rights_rev`;
+ *
+ * 3. compare-and-set on the roster: remove the record, and add the account to `active` if it is an
+ * active administrator.
+ *
+ * `active` never lists too many; a crash can only omit one until `reconcile` runs. A record older
+ * than a minute is taken over after raising `rights_rev`, which makes step 2 of a stalled change
+ * fail.
  */
 import {
   PORT,
@@ -34,7 +36,7 @@ export interface RosterDoc extends Doc {
   changing: { account: string; change: string; at: string }[];
 }
 
-/** What becomes of the account: an update, its removal, or nothing (which only puts the roster right). */
+/** An update of the account, its removal, or null to only refresh the roster. */
 export type RightsChange = { update: Update } | { remove: true } | null;
 
 const ROSTER_ID = 'admins';
@@ -51,9 +53,12 @@ export class Roster {
   ) {}
 
   /**
-   * Changes the rights of one account. `leaves` says whether it stops being an active administrator.
-   * @returns the account as it was before and is after; `after` is null when it was removed.
-   * @throws ServiceError not_found; conflict for the last active administrator or when another change is under way.
+   * Changes the rights of one account.
+   *
+   * @param leaves whether it stops being an active administrator
+   * @returns the account before and after; `after` is null when it was removed
+   * @throws ServiceError not_found; conflict for the last active administrator or a concurrent
+   *   change
    */
   async changeRights(
     id: string,
@@ -68,7 +73,6 @@ export class Roster {
     }
   }
 
-  /** Puts right what a crash left: administrators missing from `active`, notes of changes that never ended. */
   async reconcile(): Promise<void> {
     const roster = await this.#read();
     const stale = roster.changing.filter((note) => this.#isStale(note.at)).map((note) => note.account);
@@ -80,12 +84,11 @@ export class Roster {
     }
   }
 
-  /** Adds one account to the roster or removes it, by its current state. */
   async refreshEntry(id: string): Promise<void> {
     try {
       await this.changeRights(id, false, null);
     } catch (error) {
-      // Another process is at it and will end with the same, or the account has gone meanwhile.
+      // Another process does the same, or the account no longer exists.
       if (!(error instanceof ServiceError)) throw error;
     }
   }

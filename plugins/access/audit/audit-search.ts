@@ -1,7 +1,6 @@
 /**
- * Finds entries of the audit log, newest first, by indexes however long the log is. The beginning of a name becomes the
- * names that begin so, each of them a range in the order of time; their pages are merged. Rejected: a filter by prefix,
- * for which a store walks the log until it has found enough, or sorts all that fit.
+ * Searches the audit log, newest first, by indexes. A name prefix is expanded to the matching
+ * names, whose time-ordered pages are merged. A prefix filter would scan or sort the log.
  */
 import type { Collection } from '../../../kernel/contract.js';
 import { mergedPage } from '../../../ports/cursor.js';
@@ -9,11 +8,11 @@ import type { AuditEntry, AuditQuery } from '../../../ports/domain/audit.js';
 import type { Filter, Page, Sort } from '../../../ports/store.js';
 
 const NEWEST_FIRST: Sort = [['at', 'desc']];
-/** Names that are looked up one by one; the log is walked for the beginning of more. */
+/** Beyond this number of names the log is scanned. */
 const MAX_NAMES = 20;
 
 /**
- * @param after of an earlier page; any of the queries continues from it, since all have one order.
+ * @param after cursor of an earlier page
  * @throws InvalidCursor
  */
 export async function searchAuditLog(
@@ -37,14 +36,16 @@ export async function searchAuditLog(
   );
 }
 
-/** The field of which the query gives a beginning; null when what it gives whole has an index of its own. */
 function findPrefixField({ actor, action, target }: AuditQuery): { field: 'actor' | 'action'; prefix: string } | null {
   if (target !== undefined) return null;
   if (actor !== undefined) return { field: 'actor', prefix: actor };
   return action?.endsWith('.') === true ? { field: 'action', prefix: action } : null;
 }
 
-/** What is recorded in `field` and begins so, in order; null: more than `MAX_NAMES`. Each is one step in the index. */
+/**
+ * Returns the recorded values of `field` with this prefix, in order; null for more than
+ * `MAX_NAMES`. Each takes one index seek.
+ */
 async function listNames(
   rows: Collection<AuditEntry>,
   field: 'actor' | 'action',
@@ -57,7 +58,7 @@ async function listNames(
   ];
   for (;;) {
     const last = names.at(-1);
-    // One bound, and the order of the index: else a store walks all entries of a name.
+    // One bound in index order; otherwise a store scans all entries of a name.
     const filter: Filter = { [field]: last === undefined ? { gte: prefix } : { gt: last } };
     const [next] = (await rows.find({ filter, sort: byName, limit: 1 })).items;
     if (next === undefined || !next[field].startsWith(prefix)) return names;
@@ -79,5 +80,8 @@ function buildFilter({ actor, action, without, target, since, until }: AuditQuer
   };
 }
 
-/** The first text behind all that begin so. @param prefix ends with a dot */
+/**
+ * Returns the first text after all with this prefix.
+ * @param prefix ends with a dot
+ */
 const getUpperBound = (prefix: string): string => `${prefix.slice(0, -1)}/`;

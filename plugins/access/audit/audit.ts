@@ -1,6 +1,6 @@
 /**
- * The audit log: every administrative action, recorded before its answer goes out (contract 80). Entries are never
- * changed or removed.
+ * The audit log: administrative actions, recorded before the response (contract 80). Entries are
+ * never changed or removed.
  */
 import {
   added,
@@ -50,17 +50,15 @@ export class Audit implements AuditLog, AuditReader {
     await this.rows.insert({ id: this.ids.uuid(), at: this.clock.iso(), actor, action, target, details, ...change });
   }
 
-  /** Newest first. */
   async recent(limit: number, after: string | null = null): Promise<{ items: AuditEntry[]; next: string | null }> {
     return this.rows.find({ sort: [['at', 'desc']], limit, after });
   }
 
-  /** Newest first. */
   async search(query: AuditQuery, limit: number, after: string | null = null): ReturnType<AuditReader['search']> {
     return searchAuditLog(this.rows, query, limit, after);
   }
 
-  /** What this plugin itself knows: no plugin adds to its own extension point. */
+  /** Adds this plugin's own targets, because no plugin extends its own extension point. */
   know(targets: AuditTargets): void {
     this.#own.push(targets);
   }
@@ -73,7 +71,6 @@ export class Audit implements AuditLog, AuditReader {
     return { name: typeof name === 'string' && isGuid(target) ? name : target, href: null };
   }
 
-  /** Newest first. */
   async of(target: string, limit: number, after: string | null = null): ReturnType<AuditLog['of']> {
     return this.rows.find({ filter: { target }, sort: [['at', 'desc']], limit, after });
   }

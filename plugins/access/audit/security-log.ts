@@ -1,8 +1,7 @@
 /**
- * The security log: log-ins, refusals and provisioning (contract 80, audit log). Failed attempts could otherwise fill
- * the disk. So repeats from one network within a minute are counted: the first is written at once, the number of the
- * others at the end of the minute. The number of different entries per minute is limited too; one entry counts the
- * rest.
+ * The security log: logins, rejections and provisioning (contract 80, audit log). To protect the
+ * disk, repeats from one network within a minute are counted: the first is written immediately, the
+ * count at the end. The number of distinct entries per minute is limited too.
  */
 import { inject, injectable, PORT, type Clock, type Logger } from '../../../kernel/contract.js';
 import { getClientNetwork } from '../../../lib/addresses.js';
@@ -21,7 +20,7 @@ export type SecurityEvent =
 
 export interface SecurityIncident {
   event: SecurityEvent;
-  /** An account, or the requested route. Never text from a form field. */
+  /** An account or the requested route, never form input. */
   target: string;
   address: string;
   request_id: string | null;
@@ -30,7 +29,7 @@ export interface SecurityIncident {
 
 interface RepeatCount {
   seen: SecurityIncident;
-  /** Beyond the one that was written. */
+  /** Number of repeats after the written entry. */
   more: number;
 }
 
@@ -74,7 +73,7 @@ export class SecurityLog {
     this.note({ event: `${what}.refused`, target: path, address, request_id, by: principal });
   }
 
-  /** Writes what was counted; when the minute is over, and before the process ends. */
+  /** Writes the counts at the end of the minute and before the process ends. */
   flush(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;

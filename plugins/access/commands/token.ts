@@ -1,4 +1,3 @@
-/** `aos token create | list | revoke` (contract 95). */
 import type { CommandSpec } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import { formatTable } from '../../../lib/console/format-table.js';
@@ -9,7 +8,7 @@ const TOKEN_KINDS = ['master', 'watchdog', 'sub', 'setup', 'intake'] as const;
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3_600, d: 86_400 };
 
-/** `3600`, `45m`, `12h` or `7d`. */
+/** Parses `3600`, `45m`, `12h` or `7d`. */
 function parseSeconds(given: string | boolean | undefined): number | null {
   if (typeof given !== 'string') return null;
   const [, count, unit = ''] = /^(\d{1,9})([smhd]?)$/.exec(given) ?? [];

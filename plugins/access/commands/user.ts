@@ -1,4 +1,3 @@
-/** `aos user create | passwd | role | disable | enable | totp | delete | list` (contract 95). */
 import type { CommandCall, CommandResult, CommandSpec, Ids } from '../../../kernel/contract.js';
 import type { CommandLine } from '../../../ports/domain/audit.js';
 import { formatTable } from '../../../lib/console/format-table.js';
@@ -22,7 +21,6 @@ const PASSWORD: Options = {
   },
 };
 
-/** The given password without the line's end, or a random one, which the command prints. */
 async function readPassword(call: CommandCall, ids: Ids): Promise<{ password: string; shown: { password?: string } }> {
   if (call.options['password-stdin'] === true)
     return { password: (await call.stdin()).replace(/\r?\n$/, ''), shown: {} };
@@ -38,7 +36,6 @@ export function buildUserCommands(accounts: Accounts, ids: Ids): CommandSpec[] {
   const idOf = async ({ options }: CommandCall): Promise<string> =>
     (await accounts.findByUsername(String(options['username'] ?? ''))).id;
 
-  /** A command that changes one account and shows it. */
   const change = (
     name: string,
     summary: string,

@@ -1,7 +1,7 @@
 /**
- * The one check of a user name and a password: web login, setup login and release store (contract 10, accounts).
- *
- * Unknown account, wrong password and disabled account end alike: the same hash work, the same writes, the same answer.
+ * Verifies user names and passwords for web login, setup login and release store (contract 10,
+ * accounts). Unknown account, wrong password and disabled account are indistinguishable: same hash
+ * work, same writes, same response.
  */
 import { PORT, collection, inject, injectable, type Clock, type Collection } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -58,8 +58,8 @@ export class Credentials implements CredentialCheck, LoginAttempts {
   }
 
   /**
-   * As `check`, answering the whole account. Where a TOTP code has yet to come (`web`), the login is not complete: the
-   * caller calls `completed` after it.
+   * Like `check`, but returns the whole account. When a TOTP code is still required (`web`), the
+   * caller must call `recordSuccess` after it.
    */
   async verify(input: CredentialInput): Promise<Account> {
     const known: { name: string | null } = { name: null };
@@ -71,9 +71,7 @@ export class Credentials implements CredentialCheck, LoginAttempts {
     }
   }
 
-  /**
-   * A further proof of a known account (a TOTP code, the password once more): its refusal is in the security log too.
-   */
+  /** Runs a further proof of a known account, such as a TOTP code, and logs its rejection. */
   async withSecurityLog<T>(account: Account, from: ClientAddress, proof: () => Promise<T>): Promise<T> {
     try {
       return await proof();
@@ -100,7 +98,7 @@ export class Credentials implements CredentialCheck, LoginAttempts {
     const attempt = await this.throttle.enter(this.#listThrottleKeys(key, account, input));
     try {
       if (account === null || !(await this.#isPasswordValid(input.password, account)) || account.disabled) {
-        // The hash work for an unknown account; for a known one it is already done.
+        // Equal hash work for unknown accounts.
         if (account === null) await this.hasher.verify(input.password, null);
         await attempt.failed();
         throw createWrongCredentialsError();
@@ -122,14 +120,14 @@ export class Credentials implements CredentialCheck, LoginAttempts {
     return account;
   }
 
-  /** Resets the failure count after a successful login. */
   async recordSuccess(
     account: Account,
     from: ClientAddress & Pick<CredentialInput, 'device' | 'place'>,
   ): Promise<void> {
     await this.throttle.reset(this.#getAccountKey(account.username_key, account, from.device));
     await this.known.recordSuccess(account.username_key, from.address);
-    // The release store checks credentials with every package: not worth a write each time.
+    // The release store checks credentials for every package, so a write each time is too
+    // expensive.
     if (from.place === 'release_store') return;
     this.#logEvent('login.succeeded', account.username, from);
     await this.accounts.change({ id: account.id }, { set: { last_login_at: this.clock.iso() } });
@@ -158,7 +156,10 @@ export class Credentials implements CredentialCheck, LoginAttempts {
     }
   }
 
-  /** The password of a signed-in account once more, before it changes something. @throws as `check` */
+  /**
+   * Verifies the password of a signed-in account before a change.
+   * @throws as `check`
+   */
   async confirm(account: Account, password: string, address: string, device: string | undefined): Promise<void> {
     const counts = this.#listThrottleKeys(account.username_key, account, { address, device });
     await this.withSecurityLog(account, { address }, async () => {
@@ -173,7 +174,7 @@ export class Credentials implements CredentialCheck, LoginAttempts {
     });
   }
 
-  /** Which counts an attempt is under: with a device cookie of this account only that device's. */
+  /** Returns the counters of an attempt: with this account's device cookie, only the device's. */
   #listThrottleKeys(
     key: string,
     account: Account | null,
@@ -185,7 +186,7 @@ export class Credentials implements CredentialCheck, LoginAttempts {
 
   #getAccountKey(key: string, account: Account | null, device: string | undefined): string {
     const known = account === null ? null : this.devices.read(device, account.id);
-    // Hashed, because people type anything into the name field, even a password.
+    // Hashed, because users may type anything into the name field, even a password.
     return known === null ? `account:${sha256(key)}` : `device:${known}`;
   }
 
@@ -197,7 +198,7 @@ export class Credentials implements CredentialCheck, LoginAttempts {
 
   async #rehash(account: Account, password: string): Promise<void> {
     const password_hash = await this.hasher.hash(password);
-    // Not over a password that was changed meanwhile.
+    // Must not overwrite a password that was changed in the meantime.
     const same = { id: account.id, password_hash: account.password_hash };
     if ((await this.accounts.change(same, { set: { password_hash } })) !== null) await this.watchers.changed();
   }

@@ -1,7 +1,7 @@
 /**
- * Device cookies (contract 10, accounts): a browser that has logged in to an account carries a signed cookie for it and
- * has its own throttle count, so that failed logins from elsewhere cannot lock an administrator out. The cookie opens
- * nothing: the password is still required.
+ * Device cookies (contract 10, accounts): a browser that has logged in gets a signed cookie with
+ * its own throttle count, so that failed logins from elsewhere cannot lock out an administrator.
+ * The password is still required.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { PORT, inject, injectable, type Ids } from '../../../kernel/contract.js';
@@ -21,13 +21,12 @@ export class Devices {
     this.#key = cipher.derive('device-cookie');
   }
 
-  /** A cookie value for one browser and one account. */
   issue(accountId: string): string {
     const device = this.ids.secret(22);
     return `${device}.${this.#sign(accountId, device)}`;
   }
 
-  /** The device's id when the cookie was issued for this account; null for another's, a forged or a missing one. */
+  /** Returns the device id if the cookie was issued for this account, otherwise null. */
   read(cookie: string | undefined, accountId: string): string | null {
     const match = /^([0-9A-Za-z]{22})\.([\w-]{43})$/.exec(cookie ?? '');
     if (!match) return null;

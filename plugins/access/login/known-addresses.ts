@@ -1,9 +1,8 @@
 /**
- * Where an account has logged in from (contract 40, both ways of serving): a pair of account and address that succeeded
- * within 30 days has a throttle count of its own at the release store. So a machine that still sends an old password
- * locks out neither its neighbours behind the same address, nor its account elsewhere, and a neighbour's failures do
- * not lock it. The right password is required as ever; who guesses from a known address is throttled by that pair's
- * count.
+ * Known addresses of accounts (contract 40, both ways of serving): a pair of account and address
+ * that succeeded within 30 days has its own throttle count at the release store. A machine with an
+ * outdated password thus locks out neither its neighbors nor its account elsewhere, and vice versa.
+ * Guesses from a known address are throttled by the pair's count.
  */
 import {
   PORT,
@@ -20,15 +19,15 @@ import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { sha256 } from '../model/token.js';
 
 const KNOWN_MS = 30 * DAY_MS;
-/** A success is noted this often: the store checks a credential with every package. */
+/** Recorded at most this often, because every package is a check. */
 const RECORD_INTERVAL_MS = DAY_MS;
-/** Of one account. Further addresses are under the counts of account and address, as before. */
+/** Limit per account; further addresses share the regular counts. */
 const MAX_ADDRESSES = 1_000;
 
 export interface KnownAddress extends Doc {
   /** SHA-256 of the account's name. */
   account: string;
-  /** The last success that was noted. */
+  /** The last recorded success. */
   at: string;
 }
 
@@ -39,14 +38,16 @@ export class KnownAddresses {
     @inject(PORT.clock) private readonly clock: Clock,
   ) {}
 
-  /** The count of the pair; null: it has none of its own. @param key of the account's name */
+  /**
+   * Returns the throttle key of the pair, or null.
+   * @param key of the account's name
+   */
   async count(key: string, address: string): Promise<string | null> {
     const id = getAddressId(key, address);
     const known = await this.rows.get(id);
     return known !== null && known.at >= this.#getTimeBefore(KNOWN_MS) ? `pair:${id}` : null;
   }
 
-  /** The pair has succeeded. */
   async recordSuccess(key: string, address: string): Promise<void> {
     const id = getAddressId(key, address);
     const known = await this.rows.get(id);
@@ -65,5 +66,5 @@ export class KnownAddresses {
   }
 }
 
-/** Stores neither name nor address in clear text. An address has no space. */
+/** Hides name and address. The separator is safe, because addresses contain no blank. */
 const getAddressId = (key: string, address: string): string => sha256(`${getClientNetwork(address)} ${key}`);

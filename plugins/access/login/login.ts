@@ -1,6 +1,6 @@
 /**
- * The web login in its two steps: password, and where the account has TOTP, a code. A challenge links them for
- * five minutes. It is stored like a session, under the hash of its cookie, and opens only the second step.
+ * The web login: password, then a TOTP code if enabled. A challenge links both steps for five
+ * minutes; it is stored under the hash of its cookie and allows only the second step.
  */
 import {
   PORT,
@@ -32,9 +32,8 @@ export interface Browser {
   address: string;
   userAgent?: string | undefined;
   request_id?: string | undefined;
-  /** The device cookie it sent. */
   device?: string | undefined;
-  /** The session it comes with, which ends with the login. */
+  /** The previous session, which ends with the login. */
   session?: string | undefined;
 }
 
@@ -64,7 +63,10 @@ export class Login {
     return { done: false, challenge };
   }
 
-  /** @throws ServiceError invalid_credentials (with `extra.restart` when the challenge has ended), rate_limited */
+  /**
+   * @throws ServiceError invalid_credentials (with `extra.restart` when the challenge has expired),
+   *   rate_limited
+   */
   async submitCode(challenge: string, code: string, from: Browser): Promise<LoginStep> {
     const doc = await this.challenges.get(sha256(challenge));
     const account = doc === null ? null : await this.accounts.get(doc.account_id);

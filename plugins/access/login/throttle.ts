@@ -1,12 +1,8 @@
 /**
- * Throttling of failed logins (contract 10, accounts): five free failures, then a wait of 1 s that doubles up to 15
- * minutes. The counts are in the store, so every process knows them.
- *
- * While guesses are being computed their outcome is unknown; so as many may be under way at once as failures are
- * still free, each process having its part of them and one at least, and the others queue behind them. Otherwise a
- * hundred guesses sent together would all pass before the first failure is counted. Rejected: counting every attempt as
- * failed until it succeeds, which refuses the right password of people (and of release store clients) who come in
- * parallel.
+ * Throttles failed logins (contract 10, accounts): five free failures, then a delay of 1 s that
+ * doubles up to 15 minutes. Counts are stored, so all processes share them. Concurrent attempts are
+ * limited to the remaining free failures, divided among the processes but at least one, and others
+ * queue; otherwise parallel guesses would all pass before the first failure is counted.
  */
 import {
   PORT,
@@ -26,31 +22,29 @@ import type { Attempt, AttemptThrottle } from '../../../ports/domain/access.js';
 
 export const FREE_FAILURES = 5;
 export const MAX_WAIT_SECONDS = 900;
-/** The count is reset after this long without a failure. */
+/** The count is reset after this time without a failure. */
 export const RESET_AFTER_MS = 24 * 3_600_000;
 const MAX_QUEUED_ATTEMPTS = 200;
 
-/** Seconds to wait after the `failures`-th failure. */
 export function getWaitSeconds(failures: number, free = FREE_FAILURES): number {
   return failures <= free ? 0 : Math.min(MAX_WAIT_SECONDS, 2 ** (failures - free - 1));
 }
 
 export interface ThrottleDoc extends Doc {
   failures: number;
-  /** When the last failure was. */
+  /** Time of the last failure. */
   at: string;
-  /** Attempts before this time are rejected. */
   until: string;
 }
 
-/** How many processes share what is free, this one included. */
+/** Number of processes that share the free failures. */
 export const PROCESS_COUNT = token<() => number>('access.sharers');
 
 @injectable()
 export class Throttle implements AttemptThrottle {
   readonly #underWay = new Map<string, number>();
   readonly #queue: (() => void)[] = [];
-  /** Rises whenever an attempt ends: what was read before may be out of date. */
+  /** Increases when an attempt ends, which invalidates earlier reads. */
   #turn = 0;
 
   constructor(
@@ -60,8 +54,8 @@ export class Throttle implements AttemptThrottle {
   ) {}
 
   /**
-   * @param keys the counts this attempt is under, for example `account:ada`
-   * @param free how many failures have no delay after them
+   * @param keys counters of this attempt, for example `account:ada`
+   * @param free number of failures without a delay
    * @throws ServiceError rate_limited
    */
   async enter(keys: readonly string[], free = FREE_FAILURES): Promise<Attempt> {
@@ -79,7 +73,6 @@ export class Throttle implements AttemptThrottle {
     }
   }
 
-  /** Resets the count after a success. */
   async reset(key: string): Promise<void> {
     await this.rows.remove({ id: key });
   }

@@ -1,7 +1,7 @@
 /**
- * TOTP for web logins (contract 10, web session): enrolment with QR code, recovery codes, the second step of the login.
- * The secret is sealed under the data key, bound to its account; recovery codes are kept as MACs and work once; a code
- * is accepted once, by the 30-second step it belongs to.
+ * TOTP for web logins (contract 10, web session). The secret is sealed with the data key and bound
+ * to its account; recovery codes are stored as MACs and work once; a TOTP code is accepted once per
+ * 30-second step.
  */
 import { createHmac } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
@@ -27,7 +27,7 @@ const RECOVERY_CODE_COUNT = 10;
 const WRONG_CODE_MESSAGE = 'is not the code of this moment';
 
 export interface Enrolment {
-  /** Base32, to type where no camera is. */
+  /** Base32, for manual entry. */
   secret: string;
   uri: string;
   /** `data:image/svg+xml;base64,…` */
@@ -50,7 +50,7 @@ export class Totp {
   }
 
   /**
-   * Makes a secret that waits for its first code; one that waited before is forgotten.
+   * Creates a pending secret and replaces an earlier one.
    * @throws ServiceError conflict
    */
   async beginEnrolment(account: Account): Promise<Enrolment> {
@@ -60,19 +60,22 @@ export class Totp {
     return this.getEnrolment(changed.doc);
   }
 
-  /** The secret that waits for its first code. @throws ServiceError conflict when none does */
+  /**
+   * Returns the pending enrolment.
+   * @throws ServiceError conflict when none is pending
+   */
   async getEnrolment(account: Account): Promise<Enrolment> {
     if (account.totp_pending === null) throw conflict('No TOTP enrolment is under way.');
     const secret = this.cipher.open(account.totp_pending, getSealPurpose(account));
     const uri = createGenerator(secret, account.username).toString();
-    // Loaded with the first picture.
     const { default: QRCode } = await import('qrcode');
     const svg = await QRCode.toString(uri, { type: 'svg', margin: 2, errorCorrectionLevel: 'M' });
     return { secret, uri, qr: `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}` };
   }
 
   /**
-   * The first code switches TOTP on and ends the account's sessions; answers the recovery codes, shown this once.
+   * Enables TOTP with the first code and ends the account's sessions.
+   * @returns the recovery codes, shown only once
    * @throws ServiceError validation_failed with `code`
    */
   async enable(actor: Actor, account: Account, code: string): Promise<{ account: Account; recovery: string[] }> {
@@ -93,7 +96,7 @@ export class Totp {
     return { account: changed.doc, recovery };
   }
 
-  /** Switches TOTP off and ends the account's sessions. The caller has checked the password. */
+  /** Disables TOTP and ends the account's sessions. The caller must have verified the password. */
   async disable(actor: Actor, account: Account): Promise<Account> {
     const changed = await this.rows.change({ id: account.id }, { set: NO_TOTP, inc: { epoch: 1 } });
     await this.audit.record(actor, 'user.totp_disabled', account.username);
@@ -101,7 +104,7 @@ export class Totp {
   }
 
   /**
-   * The second step of a login: a code of this moment, or a recovery code; either works once.
+   * Verifies a TOTP or recovery code, each valid once.
    * @throws ServiceError invalid_credentials, rate_limited
    */
   async verify(account: Account, code: string): Promise<void> {
@@ -129,7 +132,7 @@ export class Totp {
     return (await this.rows.change(where, { pull: { totp_recovery: { in: [mac] } } })) !== null;
   }
 
-  /** The step that `code` belongs to, one to either side of now allowed; null when it is wrong. */
+  /** Returns the step of `code`, at most one away from now, or null. */
   #findStep(account: Account, sealed: string | null, given: string): number | null {
     const token = given.replace(/\s/g, '');
     if (sealed === null || !/^\d{6}$/.test(token)) return null;
@@ -139,7 +142,10 @@ export class Totp {
     return delta === null ? null : Math.floor(timestamp / STEP_MS) + delta;
   }
 
-  /** Codes have six digits, so guesses are throttled. Only a caller with the password reaches this count. */
+  /**
+   * Six-digit codes can be guessed, so attempts are throttled. Only callers with the password reach
+   * this count.
+   */
   async #throttled<T>(account: Account, check: () => Promise<T | null>): Promise<T | null> {
     const attempt = await this.throttle.enter([count(account)]);
     try {
@@ -161,7 +167,7 @@ const getSealPurpose = (account: Account): string => `totp:${account.id}`;
 const count = (account: Account): string => `totp:${account.id}`;
 const createGenerator = (secret: string, label: string): TOTP => new TOTP({ issuer: 'AOS', label, secret });
 
-/** `xxxxx-xxxxx`, some 50 bits, without letters that look alike. */
+/** `xxxxx-xxxxx`, about 50 bits, without similar-looking characters. */
 function createRecoveryCode(ids: Ids): string {
   let code = '';
   while (code.length < 10)

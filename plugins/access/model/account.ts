@@ -1,5 +1,5 @@
 /**
- * Accounts: the stored document, what may be shown of it, and the rules for names (contract 10, accounts). Pure.
+ * Accounts: the stored document, its public view, and the rules for names (contract 10, accounts).
  */
 import type { Doc } from '../../../kernel/contract.js';
 import type { Role } from '../../../ports/http.js';
@@ -8,32 +8,32 @@ export const ROLES = ['admin', 'member', 'installer'] as const satisfies readonl
 
 export interface Account extends Doc {
   username: string;
-  /** `usernameKey(username)`: the field of the unique index. */
+  /** Normalized name in the unique index. */
   username_key: string;
   role: Role;
   disabled: boolean;
   password_hash: string;
   /**
-   * Sessions carry the epoch they were made in, and one of another epoch is over. So one write changes a password or a
-   * right and ends the account's sessions in every process; deleting their documents is mere tidying.
+   * Sessions are only valid in the epoch of their creation. One write thus changes a password or
+   * right and ends the sessions in every process; deleting them is cleanup.
    */
   epoch: number;
-  /** Rises with every change of role, of `disabled`, and when a stalled change is taken over (roster.ts). */
+  /** Increases when the role or `disabled` changes, or a stalled change is taken over. */
   rights_rev: number;
-  /** Sealed under the data key; null without TOTP. */
+  /** Sealed with the data key; null without TOTP. */
   totp_secret: string | null;
-  /** Sealed; waits for the first code. */
+  /** Sealed; pending until the first code. */
   totp_pending: string | null;
-  /** The last 30-second step for which a code was accepted: no code works twice. */
+  /** The last accepted 30-second step, so that no code works twice. */
   totp_step: number | null;
-  /** MACs of the recovery codes that are left. */
+  /** MACs of unused recovery codes. */
   totp_recovery: string[];
   created_at: string;
   last_login_at: string | null;
   password_changed_at: string;
-  /** The zone in which the person reads times, IANA; absent: the service's. */
+  /** IANA time zone of the user; defaults to the service's. */
   timezone?: string | null;
-  /** The person's clock; absent: 24. */
+  /** The user's clock; defaults to 24. */
   hours?: 12 | 24 | null;
 }
 
@@ -55,14 +55,14 @@ export function toAccountView(account: Account): AccountView {
 export const isActiveAdmin = (account: Pick<Account, 'role' | 'disabled'>): boolean =>
   account.role === 'admin' && !account.disabled;
 
-/** Two names with the same key are the same account. */
+/** Names with the same key belong to the same account. */
 export function toUsernameKey(username: string): string {
   return username.normalize('NFC').toLowerCase().normalize('NFC');
 }
 
 /**
- * The name as it is stored (NFC), or what is wrong with it. The release store's access files are lines of `name:hash`
- * with `#` comments, and license keys own the names that begin with `lic_`; hence the rules.
+ * Returns the name in NFC, or what is wrong with it. Access files are lines of `name:hash` with `#`
+ * comments, and names with `lic_` belong to license keys.
  */
 export function checkUsername(given: string): { username: string } | { problem: string } {
   const username = given.normalize('NFC');

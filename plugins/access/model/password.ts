@@ -1,15 +1,14 @@
 /**
- * What makes a password acceptable (contract 10, accounts). Pure. Length does the work; the rest refuses what a guesser
- * tries first. Rejected: demanding character classes, which yields `Password123!`; a list of millions, which is data to
- * ship and to keep for words that are shorter than twelve characters anyway.
+ * Password rules (contract 10, accounts). Length provides the strength; the rest rejects common
+ * guesses. Required character classes would only yield `Password123!`.
  */
 import { toUsernameKey } from './account.js';
 
 export const MIN_PASSWORD_CHARACTERS = 12;
-/** bcrypt reads no more. */
+/** bcrypt ignores further bytes. */
 export const MAX_PASSWORD_BYTES = 72;
 
-/** Whole passwords of twelve and more characters from the public lists of leaked ones, in the form of `plain`. */
+/** Leaked passwords of twelve and more characters, normalized. */
 const COMMON_PASSWORDS = new Set(
   `passwordpassword qwertyqwerty qwertyuiopasdfghjkl qwertyuiopasdf qwertyuiopas qwertyuiopasd asdfghjklqwertyuiop
   1qaz2wsx3edc 1qaz2wsx3edc4rfv qazwsxedcrfv qazwsxedcrfvtgb zaq12wsxcde3 1q2w3e4r5t6y 1q2w3e4r5t6y7u 1q2w3e4r5t6y7u8i
@@ -22,7 +21,6 @@ const COMMON_PASSWORDS = new Set(
   rootpassword userpassword guestpassword opensesame opensesameopensesame correcthorse`.split(/\s+/),
 );
 
-/** Words that stay common with digits and marks around them. */
 const COMMON_WORDS = new Set(
   `password passwort passw passwd pass admin administrator root user guest test tester testing qwerty qwertz azerty
   qwertyuiop letmein welcome changeme default secret login master dragon monkey football baseball superman batman
@@ -51,9 +49,8 @@ const LOOKALIKES: Record<string, string> = {
 };
 
 const replaceLookalikes = (text: string): string => text.replace(/[@403$5!17]/g, (c) => LOOKALIKES[c] ?? c);
-/** Without the digits and marks behind: `1qaz2wsx2024!` is `1qaz2wsx`. */
+/** Removes trailing digits and symbols: `1qaz2wsx2024!` becomes `1qaz2wsx`. */
 const stripSuffix = (text: string): string => text.replace(/[\d\p{P}\p{S}]+$/u, '');
-/** Without the digits and marks before and after. */
 const stripAffixes = (text: string): string => text.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
 
 function isRun(text: string): boolean {
@@ -61,7 +58,7 @@ function isRun(text: string): boolean {
   let steps = 0;
   for (let i = 1; i < codes.length; i++) {
     const step = (codes[i] as number) - (codes[i - 1] as number);
-    // 9 to 0 goes on as on the keyboard.
+    // Continues from 9 to 0 as on the keyboard.
     if (Math.abs(step) <= 1 || step === -9 || step === 9) steps++;
   }
   return steps >= codes.length - 2;
@@ -81,10 +78,9 @@ function isCommon(password: string): boolean {
   ];
   const known = (form: string): boolean => COMMON_PASSWORDS.has(form) || COMMON_WORDS.has(form);
   if (forms.some(known)) return true;
-  // A known one that holds digits itself, with more of them behind.
   const longest = stripSuffix(bare);
   for (let end = bare.length - 1; end >= Math.max(longest.length, 6); end--) if (known(bare.slice(0, end))) return true;
-  // A short piece over and over: `abcabcabcabc`, and the common words repeated.
+  // Repetitions such as `abcabcabcabc`, and of common words.
   if (/^(.{1,4})\1+.{0,3}$/su.test(bare)) return true;
   return new Set(bare).size < 5 || isRun(bare);
 }
@@ -92,12 +88,10 @@ function isCommon(password: string): boolean {
 const isRepeated = (text: string, piece: string): boolean =>
   text === piece.repeat(Math.ceil(text.length / piece.length));
 
-/** What is wrong with `password` for the account `username`, or null. Public text of the `password` field's error. */
 export function findPasswordProblem(password: string, username: string): string | null {
   if (Array.from(password).length < MIN_PASSWORD_CHARACTERS)
     return `must have at least ${MIN_PASSWORD_CHARACTERS} characters`;
   if (Buffer.byteLength(password) > MAX_PASSWORD_BYTES) return `must have at most ${MAX_PASSWORD_BYTES} bytes`;
-  // A NUL ends what bcrypt reads: anything after it would be no part of the password.
   if (/\p{Cc}|\p{Cs}/u.test(password)) return 'must not contain control characters';
   const key = toUsernameKey(username);
   const lower = toUsernameKey(password);

@@ -1,8 +1,7 @@
 /**
- * Tokens: shapes, the stored document, what may be shown (contract 10, tokens). Pure.
- *
- * The document's id is the SHA-256 of the secret, so that checking a credential is one look-up by primary key and the
- * secret is stored nowhere. `token_id` is the id that people and the API use.
+ * Tokens: formats, the stored document, the public view (contract 10, tokens). The document id is
+ * the SHA-256 of the secret, so that a check is one primary key lookup and the secret is never
+ * stored. `token_id` is the public id.
  */
 import { hash } from 'node:crypto';
 import type { Doc } from '../../../kernel/contract.js';
@@ -27,17 +26,15 @@ export interface TokenDoc extends Doc {
   scopes: string[];
   project: string | null;
   source: string | null;
-  /** The one agent whose name it may claim under; absent or null: any. */
+  /** The only agent name it may claim with; null or absent allows any. */
   agent?: string | null;
   parent_id: string | null;
-  /** The parent's document id: checking it is a look-up by primary key too. */
+  /** The parent's document id, for a primary key lookup. */
   parent_hash: string | null;
-  /**
-   * Of a setup token: the account and its epoch at the login; another epoch ends the token. Absent or null: of none.
-   */
+  /** Account and login epoch of a setup token; another epoch ends the token. */
   account_id?: string | null;
   account_epoch?: number | null;
-  /** What it was made for; it ends with it. Absent: nothing in particular. */
+  /** What the token was created for and ends with. */
   purpose?: TokenPurpose;
   created_by: string;
   created_at: string;
@@ -50,7 +47,10 @@ export const isTokenShaped = (secret: string): boolean => TOKEN_PATTERN.test(sec
 
 export const sha256 = (text: string): string => hash('sha256', text);
 
-/** Neither revoked nor expired at `now` (RFC 3339 UTC); the moment of expiry itself is too late. */
+/**
+ * Returns whether the token is neither revoked nor expired at `now` (RFC 3339 UTC); it expires at
+ * the exact time.
+ */
 export const isLive = (token: Pick<TokenDoc, 'revoked_at' | 'expires_at'>, now: string): boolean =>
   token.revoked_at === null && (token.expires_at === null || now < token.expires_at);
 

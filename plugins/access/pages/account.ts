@@ -1,4 +1,4 @@
-/** /account: own password, TOTP and sessions (contract 10, web session). */
+/** /account: password, TOTP and sessions (contract 10, web session). */
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
 import { invalid, notFound, ServiceError } from '../../../kernel/errors.js';
@@ -37,7 +37,10 @@ export function buildAccountPages(services: AccessServices): PageSpec[] {
     });
   };
 
-  /** @throws ServiceError validation_failed with `name`: a wrong password here must not look like a lost session. */
+  /**
+   * @throws ServiceError validation_failed with `name`, so that a wrong password does not look like
+   *   a lost session
+   */
   const confirmed = async (request: HttpRequest, name: string): Promise<Account> => {
     const account = await own(request);
     try {
@@ -49,7 +52,7 @@ export function buildAccountPages(services: AccessServices): PageSpec[] {
     return account;
   };
 
-  /** The account's sessions have just ended: this browser goes on with a new one. */
+  /** The change ended all sessions; this browser gets a new one. */
   const renewed = async (request: HttpRequest, account: Account) => {
     await sessions.clear(account.id);
     const value = await sessions.open(account, { address: request.address, userAgent: request.headers['user-agent'] });
@@ -75,7 +78,6 @@ export function buildAccountPages(services: AccessServices): PageSpec[] {
   const enable = async (request: HttpRequest): Promise<View> => {
     const done = await totp.enable(requireSession(request), await own(request), readField(request, 'code'));
     const cookie = await renewed(request, done.account);
-    // The forms around this page belong to the new session already.
     return new View('recovery-codes', { codes: done.recovery, csrf_token: authenticator.csrf(cookie.value) }).cookie(
       cookie,
     );

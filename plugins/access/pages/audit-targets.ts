@@ -1,4 +1,3 @@
-/** Accounts as the audit log names them: their names link to their pages. */
 import type { AuditTargets } from '../../../ports/domain/audit.js';
 import type { Accounts } from '../accounts/accounts.js';
 

@@ -1,4 +1,3 @@
-/** What the pages share: reading a posted form, and showing it again with what was wrong. */
 import {
   formPage as plainFormPage,
   orAgain as refusedAgain,
@@ -11,12 +10,10 @@ import {
 } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 
-/** A field's text; '' when it is missing. The first one when it comes several times. */
 export function readField(request: HttpRequest, name: string): string {
   return readFields(request, name)[0] ?? '';
 }
 
-/** Every value of a field that may come several times (check boxes). */
 export function readFields(request: HttpRequest, name: string): string[] {
   const { body } = request;
   if (body === null || typeof body !== 'object' || !Object.hasOwn(body, name)) return [];
@@ -24,27 +21,23 @@ export function readFields(request: HttpRequest, name: string): string[] {
   return [value].flat().filter((one) => typeof one === 'string');
 }
 
-/** Errors that a user can correct in these forms; all others show the error page. */
 const CORRECTABLE_ERRORS = [401, 403, 409, 422, 429];
 
-/** Runs `run` and renders the form again on a correctable error. */
 export const renderOnError = (run: () => Promise<PageResult>, again: (problem: Problem) => Promise<View> | View) =>
   refusedAgain(run, again, CORRECTABLE_ERRORS);
 
-/** A page with such a form. */
 export const buildFormPage = (
   page: Parameters<typeof plainFormPage>[0],
   run: Parameters<typeof plainFormPage>[1],
   again: Parameters<typeof plainFormPage>[2],
 ): PageSpec => plainFormPage(page, run, again, CORRECTABLE_ERRORS);
 
-/** The buttons of a page that shows such refusals. */
 export const buildPageActions = (
   page: Parameters<typeof plainPageActions>[0],
   again: Parameters<typeof plainPageActions>[1],
 ): ReturnType<typeof plainPageActions> => plainPageActions(page, again, CORRECTABLE_ERRORS);
 
-/** Where to go after the login: a path of this service, never another host. */
+/** Returns a local path, to prevent redirects to other hosts after the login. */
 export function toLocalPath(given: string): string {
   return /^\/(?![/\\])[^\s\\\p{Cc}]{0,1000}$/u.test(given) ? given : '/';
 }

@@ -18,16 +18,15 @@ const toBrowser = (request: HttpRequest): Browser => ({
   session: request.cookies[SESSION_COOKIE],
 });
 
-/** Where the login leads: a page, or a form that was sent when the session had ended. */
+/** Target after the login: a page, or a form submitted after the session had ended. */
 interface Way {
   next: string;
-  /** As it came, signed; '' without one. */
+  /** The signed form, or ''. */
   kept: string;
 }
 
 const MISSING_FORM_MESSAGE = { tone: 'warning', message: 'The form was another account’s: it was not sent.' } as const;
 
-/** In, or on to the second step. */
 async function getRedirectTarget(
   services: AccessServices,
   step: LoginStep,

@@ -1,4 +1,3 @@
-/** Every page of this plugin. */
 import type { PageSpec } from '../../../kernel/contract.js';
 import type { AccessServices } from '../services.js';
 import { buildAccountPages } from './account.js';

@@ -1,4 +1,4 @@
-/** A form that was sent when its session had ended goes on here after the login (contract 80, conduct). */
+/** Resumes a form that was submitted after its session had ended (contract 80, conduct). */
 import joi from 'joi';
 import { View, type PageSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
@@ -9,7 +9,7 @@ import { requireSession } from './form.js';
 
 /**
  * @param session the cookie of the new session
- * @returns the page that sends the form; null where it was written by another account
+ * @returns the page that submits the form; null when another account wrote it
  */
 export async function resumeForm(
   { forms, authenticator }: Pick<AccessServices, 'forms' | 'authenticator'>,

@@ -1,6 +1,3 @@
-/** Scopes for people: in groups, each explained, and sets of them for what tokens are made for most. Pure. */
-
-/** What each of the service's own scopes allows. */
 const SCOPE_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'bugtracker:report': 'Report errors, bugs and feature requests',
   'bugtracker:read': 'Read items, their occurrences, comments and numbers',
@@ -63,7 +60,6 @@ const PRESETS: readonly Preset[] = [
   },
 ];
 
-/** The sets whose scopes this service has: a plugin may be switched off. */
 export function listPresets(scopes: readonly string[]): Preset[] {
   return PRESETS.flatMap((preset) => {
     const known = preset.scopes.filter((scope) => scopes.includes(scope));
@@ -76,7 +72,7 @@ export interface ScopeGroup {
   scopes: { scope: string; meaning: string | null; checked: boolean }[];
 }
 
-/** In the order of `GROUPS`; scopes of plugins from outside behind, by the word before their colon. */
+/** In the order of `SCOPE_GROUP_LABELS`; scopes of third-party plugins follow by prefix. */
 export function groupScopes(scopes: readonly string[], chosen: readonly string[]): ScopeGroup[] {
   const nouns = [...new Set([...Object.keys(GROUPS), ...scopes.map(getNoun).toSorted()])];
   return nouns.flatMap((noun) => {

@@ -1,4 +1,4 @@
-/** Accounts and tokens for the search: for administrators, who alone read them (contract 10, roles). */
+/** Searches accounts and tokens, for administrators only (contract 10, roles). */
 import type { TokenRecord } from '../../../ports/domain/tokens.js';
 import type { SearchProvider } from '../../../ports/domain/search.js';
 import type { Accounts } from '../accounts/accounts.js';
@@ -30,7 +30,7 @@ function getTokenState(token: TokenRecord, now: string): string | null {
   return isLive(token, now) ? null : 'expired';
 }
 
-/** Tokens, by their name in full or by the beginning that lists show; a whole secret is never looked for. */
+/** Finds tokens by full name or visible prefix, never by a whole secret. */
 export const createTokenSearch = (tokens: Pick<Tokens, 'named'>, now: () => string): SearchProvider => ({
   label: 'Tokens',
   icon: 'key',

@@ -1,16 +1,14 @@
-/** Lines that use a new token for what it was made for, ready to be copied (contract 80). Pure. */
+/** Ready-to-copy commands for a new token (contract 80). */
 
 interface TokenSnippet {
   label: string;
   text: string;
 }
 
-/** What the lines are made of. */
 interface SnippetInput {
-  /** Without a slash at its end. */
   baseUrl: string;
   secret: string;
-  /** Null: the token is for every project, and the lines name an example. */
+  /** Null for a token of all projects; an example is used. */
   project: string | null;
 }
 
@@ -82,7 +80,7 @@ const SNIPPETS: Readonly<Record<string, (given: SnippetInput) => TokenSnippet[]>
   ],
 };
 
-/** @param preset what it was made for; unknown: a heartbeat where it may send one, else nothing */
+/** @param preset chosen preset; for unknown ones a heartbeat if the scopes allow it */
 export function buildTokenSnippets(preset: string, scopes: readonly string[], given: SnippetInput): TokenSnippet[] {
   return SNIPPETS[preset]?.(given) ?? (scopes.includes('watchdog:ping') ? [buildHeartbeatCommand(given)] : []);
 }

@@ -1,4 +1,4 @@
-/** /tokens: tokens are made, revoked and deleted here by administrators (contract 10, tokens; contract 80). */
+/** /tokens: administrators create, revoke and delete tokens (contract 10, tokens; contract 80). */
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
 import { secondsUntil } from '../../../kernel/contract.js';
@@ -58,7 +58,7 @@ export function buildAccessTokenPages(services: AccessServices): PageSpec[] {
     return new View('tokens', { items, tabs, kind, masters: kind === 'master', next_cursor: page.next });
   };
 
-  /** @param request with the submitted values after an error; a GET has the chosen preset */
+  /** @param request with the submitted values after an error; a GET has the preset */
   const form = async (request: HttpRequest, problem: Partial<Problem> = {}): Promise<View> => {
     const again = request.body !== null;
     const presets = listPresets(system.scopes());
@@ -66,7 +66,6 @@ export function buildAccessTokenPages(services: AccessServices): PageSpec[] {
     const preset = presets.find(({ id }) => id === named);
     const chosen = again ? readFields(request, 'scopes') : (preset?.scopes ?? []);
     const projects = await services.projects.options();
-    // One project is the one that is meant.
     const only = projects.length === 1 ? projects[0]?.value : undefined;
     const asked = request.query['project'] as string | undefined;
     const project = projects.find(({ value }) => value === asked)?.value ?? (preset && only) ?? '';
@@ -89,7 +88,7 @@ export function buildAccessTokenPages(services: AccessServices): PageSpec[] {
       presets: presets.map(({ id, label, text }) => ({ id, label, text, active: id === preset?.id })),
       preset: preset?.id,
       chosen,
-      // What a preset has ticked is told in a line; what somebody wants to choose, or to mend, lies open.
+      // Collapses preset scopes; expands them for a custom choice or an error.
       folded: preset !== undefined && problem.errors?.['scopes'] === undefined,
       projects,
       lives: LIFETIME_OPTIONS,

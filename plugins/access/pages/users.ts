@@ -1,4 +1,4 @@
-/** /users: the accounts, for administrators (contract 80). */
+/** /users: account administration (contract 80). */
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
 import { toAccountView, isActiveAdmin, ROLES, type AccountView } from '../model/account.js';
@@ -25,7 +25,6 @@ export function buildUserPages(services: AccessServices): PageSpec[] {
       title: account.username,
       account: toAccountView(account),
       roles: ROLES,
-      // A confirmation names how many end.
       sessions: (await sessions.list(account, '')).length,
       last,
       own,
@@ -34,12 +33,10 @@ export function buildUserPages(services: AccessServices): PageSpec[] {
     });
   };
 
-  /** A form on the detail page, shown again with its errors. */
   const form = buildPageActions({ path: '/users/{id}', title, access, input: { params } }, (request, problem) =>
     detail(request, problem),
   );
 
-  /** A change of the account. A user who takes away their own right to this page is redirected elsewhere. */
   const action = (
     name: string,
     run: (request: HttpRequest, id: string) => Promise<AccountView>,
@@ -123,7 +120,8 @@ export function buildUserPages(services: AccessServices): PageSpec[] {
 }
 
 /**
- * For one's own account these are changed on /account, which asks for the password: a session alone must not be enough.
+ * One's own account is changed on /account, which requires the password: a stolen session must not
+ * suffice.
  */
 function assertOtherAccount(page: PageSpec): PageSpec {
   const message = 'Change your own password and TOTP here, with your current password.';

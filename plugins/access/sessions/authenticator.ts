@@ -1,6 +1,4 @@
-/**
- * Credentials to principals, on the way of every request (contract 10, tokens, web session, shared key).
- */
+/** Authenticates every request (contract 10, tokens, web session, shared key). */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { PORT, inject, injectable, type AppSettings } from '../../../kernel/contract.js';
 import type { Cipher } from '../../../ports/cipher.js';
@@ -27,7 +25,8 @@ export class AccessAuthenticator implements Authenticator {
   }
 
   async bearer(secret: string): Promise<Principal | null> {
-    // Tokens first, because nearly every credential is one; a shared key that looks like a token is still found.
+    // Tokens first, because they are most frequent; a shared key that looks like a token is still
+    // found.
     const token = isTokenShaped(secret) ? await this.tokens.verify(secret) : null;
     return token ?? (this.#isSharedKey(secret) ? { kind: 'shared_key' } : null);
   }
@@ -44,7 +43,7 @@ export class AccessAuthenticator implements Authenticator {
     return createHmac('sha256', this.#csrfKey).update(cookie).digest('base64url');
   }
 
-  /** Compares MACs: they have one length, and the time of the comparison reveals nothing useful without the key. */
+  /** MACs have equal length, and their comparison time reveals nothing without the key. */
   #isSharedKey(secret: string): boolean {
     if (this.app.shared_key === '') return false;
     const mac = (text: string): Buffer => createHmac('sha256', this.#compareKey).update(text).digest();

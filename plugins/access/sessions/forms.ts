@@ -1,7 +1,7 @@
 /**
- * Forms of a session that were carried out, and texts that are shown once (contract 80, conduct). Both are rows of an
- * hour: a second click finds where the first one was answered, in every process, and a secret is gone once it was
- * looked at.
+ * Submitted forms of a session, and texts that are shown once (contract 80, conduct). Both expire
+ * after an hour. A repeated submission finds the result of the first in any process; a secret is
+ * deleted when read.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -26,11 +26,9 @@ const PURPOSE = 'shown-once';
 export interface FormDoc extends Doc {
   session_id: string;
   expires_at: string;
-  /** Of a form: where it was answered; null until then. */
+  /** Result location of a form; null until it is processed. */
   location?: string | null;
-  /** Of a text. */
   sealed?: string;
-  /** Of a text that stays. */
   reads?: number;
 }
 
@@ -92,7 +90,6 @@ export class Forms implements FormMemory {
     return this.rows.remove({ expires_at: { lte: this.clock.iso() } }, 1000);
   }
 
-  /** Stores the result. When that fails, the form still counts: a repeat is rejected for an hour. */
   async #noted(id: string, location: string | null): Promise<void> {
     try {
       if (location === null) await this.rows.remove({ id });
@@ -102,7 +99,10 @@ export class Forms implements FormMemory {
     }
   }
 
-  /** The form is new, and now known. */
+  /**
+   * Records the form.
+   * @returns whether it is new
+   */
   async #taken(id: string, { session_id }: SessionOf): Promise<boolean> {
     try {
       await this.rows.insert({ id, session_id, location: null, expires_at: this.#end() });

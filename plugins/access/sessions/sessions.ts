@@ -1,9 +1,7 @@
 /**
- * Web sessions (contract 10, web session): kept in the store under the SHA-256 of the cookie, 12 hours idle, 7 days in
- * all.
- *
- * A session is over when its account is disabled or has moved to another epoch (account.ts), which every request looks
- * up: two look-ups by primary key per page. In return a login that runs in parallel with a disabling cannot survive it.
+ * Web sessions (contract 10, web session), stored under the SHA-256 of the cookie; they end after
+ * 12 idle hours or 7 days. Every request checks the account, so that a session ends when the
+ * account is disabled or its epoch changes, even during a concurrent login.
  */
 import {
   PORT,
@@ -31,7 +29,6 @@ export interface SessionDoc extends Doc {
   epoch: number;
   created_at: string;
   last_seen_at: string;
-  /** The absolute end. */
   expires_at: string;
   address: string;
   user_agent: string;
@@ -57,7 +54,6 @@ export class Sessions {
     @inject(Background) private readonly background: Background,
   ) {}
 
-  /** A new session with a new id; answers the cookie's value, which is stored nowhere. */
   async open(
     account: Pick<Account, 'id' | 'epoch'>,
     from: { address: string; userAgent?: string | undefined },
@@ -101,17 +97,14 @@ export class Sessions {
     await this.rows.remove({ id: sessionId });
   }
 
-  /** Ends one of the account's own. False when it has none with this id. */
   async endOwn(accountId: string, sessionId: string): Promise<boolean> {
     return (await this.rows.remove({ id: sessionId, account_id: accountId })) > 0;
   }
 
-  /** Tidies up after a change of epoch, which has ended them already. */
   async clear(accountId: string): Promise<void> {
     await this.rows.remove({ account_id: accountId });
   }
 
-  /** The live sessions of an account, the newest first. */
   async list(account: Pick<Account, 'id' | 'epoch'>, currentId: string): Promise<SessionView[]> {
     const filter = { account_id: account.id, epoch: account.epoch };
     const page = await this.rows.find({ filter, sort: [['created_at', 'desc']], limit: 200 });
@@ -122,7 +115,6 @@ export class Sessions {
       });
   }
 
-  /** Removes what has ended; answers how many. */
   async sweep(): Promise<number> {
     const idle = new Date(this.clock.now() - IDLE_MS).toISOString();
     return this.rows.remove({ or: [{ expires_at: { lte: this.clock.iso() } }, { last_seen_at: { lte: idle } }] }, 1000);

@@ -1,17 +1,16 @@
 /**
- * Finds tokens of this service in text that people and agents write (contract 20, untrusted text): an agent that obeys
- * what it reads must not be able to publish its own credential. Characters that nobody sees, letters of other shapes
- * and the end of a line hide none; a token that is encoded, or split by what is seen or over two fields, is not found.
- * Nothing that looks only at text can find all of them.
+ * Finds this service's tokens in untrusted text (contract 20, untrusted text), so that a
+ * manipulated agent cannot publish its credential. Invisible characters, look-alike letters and
+ * line breaks are handled. Encoded tokens, or ones split visibly or across fields, cannot be found.
  */
 import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../../kernel/contract.js';
 import { listCopiedForms } from '../../../lib/unseen.js';
 import type { LiveTokens } from '../../../ports/domain/live-tokens.js';
 import { isLive, sha256, type TokenDoc } from '../model/token.js';
 
-/** Every kind but intake keys, which are public. */
+/** All kinds except intake keys, which are public. */
 const TOKEN_PATTERN = /(?:svc_live_|svc_sub_|wd_live_|svc_setup_)[0-9A-Za-z]{43}/g;
-/** Look-ups at a time. A body of 1 MiB holds at most 20,000. */
+/** Lookups per batch; a body of 1 MiB holds at most 20,000. */
 const BATCH_SIZE = 500;
 
 @injectable()

@@ -1,5 +1,6 @@
 /**
- * Provisioning: a master token makes a sub-token with at most its own rights (contract 10, tokens).
+ * Provisioning: a master token creates a sub-token with at most its own rights (contract 10,
+ * tokens).
  */
 import type { Clock } from '../../../kernel/contract.js';
 import { denied, ServiceError, unknownProject } from '../../../kernel/errors.js';
@@ -28,7 +29,10 @@ export interface ProvisionResult {
   expires_at: string;
 }
 
-/** @throws ServiceError insufficient_scope, validation_failed, unknown_project, unauthorized, conflict */
+/**
+ * @throws ServiceError insufficient_scope, validation_failed, unknown_project, unauthorized,
+ *   conflict
+ */
 export async function provisionToken(
   parts: { tokens: Tokens; clock: Clock; projects: TokenProjects },
   principal: Principal,

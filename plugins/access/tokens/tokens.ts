@@ -1,11 +1,7 @@
 /**
- * The token service: make, check, list, revoke (contract 10, tokens).
- *
- * Revoking a token ends its sub-tokens at once and in every process because a sub-token is checked together with its
- * parent: two look-ups by primary key, against one for every other kind. Rejected: copying the revocation into the
- * sub-tokens and checking those alone. That saves one look-up, and needs a marker and a reconciler for the sub-token
- * that is provisioned while its master is being revoked; until the reconciler came by, it would live. The copy is made
- * anyway, so that lists are correct, but no check depends on it.
+ * The token service (contract 10, tokens). A sub-token is always checked together with its parent,
+ * so that revoking the parent ends it immediately in every process. The revocation is also copied
+ * to sub-tokens for lists, but no check depends on the copy.
  */
 import {
   PORT,
@@ -30,7 +26,7 @@ import { Background } from '../background.js';
 import { isLive, PREFIXES, sha256, toTokenPrincipal, toTokenRecord, type TokenDoc } from '../model/token.js';
 
 interface DatedToken extends NewToken {
-  /** Wins over `expires_in_seconds`. */
+  /** Takes precedence over `expires_in_seconds`. */
   expires_at?: string | null;
 }
 
@@ -39,12 +35,14 @@ export const MAX_CHILDREN = 1_000;
 const TOUCH_INTERVAL_MS = 60_000;
 const MAX_TOUCHED_TOKENS = 10_000;
 
-/** The decisions that other plugins add, read at each use. */
 export const PURPOSES = token<() => readonly TokenPurposes[]>('access.purposes');
 
 @injectable()
 export class Tokens implements TokenIssuer {
-  /** Document id → when this process last wrote `last_used_at`, monotonic; spares a write per request in the minute. */
+  /**
+   * Monotonic time of the last `last_used_at` write by document id, to limit writes to one per
+   * minute.
+   */
   readonly #touched = new BoundedMap<number>({ most: MAX_TOUCHED_TOKENS });
   readonly #provisioning = new KeyedMutex();
 
@@ -76,9 +74,7 @@ export class Tokens implements TokenIssuer {
     return toTokenPrincipal(doc, { id: account.id, username: account.username, role: account.role });
   }
 
-  /**
-   * Whether what the token was made for still exists. What has ended revokes the token, so that it stays ended.
-   */
+  /** Returns whether the token's purpose still exists; otherwise revokes the token permanently. */
   async #isNeeded({ id, purpose }: Readonly<TokenDoc>): Promise<boolean> {
     if (purpose === undefined) return true;
     const decides = this.purposes().find(({ kind }) => kind === purpose.kind);
@@ -89,7 +85,7 @@ export class Tokens implements TokenIssuer {
     return false;
   }
 
-  /** @throws ServiceError validation_failed with `scopes` when one of them is not registered. */
+  /** @throws ServiceError validation_failed with `scopes` when one is not registered. */
   checkScopes(scopes: readonly string[]): void {
     const known = this.catalog.scopes();
     const unknown = scopes.filter((scope) => !known.includes(scope));
@@ -101,8 +97,8 @@ export class Tokens implements TokenIssuer {
   }
 
   /**
-   * A sub-token, one at a time per master. It counts after it was inserted, so that of two processes none answers with
-   * one too many; at the limit both may be refused, which the next call mends.
+   * Creates a sub-token, one at a time per master. It counts after the insert, so that concurrent
+   * processes never exceed the limit; at the limit both may be rejected.
    * @throws ServiceError conflict at 1,000 live ones
    */
   issueChild(parent: TokenDoc, input: DatedToken): Promise<IssuedToken> {
@@ -145,7 +141,7 @@ export class Tokens implements TokenIssuer {
     return { id: doc.token_id, token: secret, expires_at: doc.expires_at };
   }
 
-  /** True as well when it was revoked before. */
+  /** Also returns true when it was already revoked. */
   async revoke(id: string): Promise<boolean> {
     const doc = await this.row(id);
     if (doc === null) return false;
@@ -163,7 +159,7 @@ export class Tokens implements TokenIssuer {
     await this.rows.remove({ kind: { in: Object.keys(PREFIXES) }, project: slug });
   }
 
-  /** Deletes the record; its sub-tokens are rejected from then on. */
+  /** Deletes the record, which also invalidates its sub-tokens. */
   async remove(id: string): Promise<boolean> {
     const found = await this.revoke(id);
     return found && (await this.rows.remove({ token_id: id })) > 0;
@@ -181,7 +177,6 @@ export class Tokens implements TokenIssuer {
     return record;
   }
 
-  /** The stored document behind a token's id. */
   async row(id: string): Promise<TokenDoc | null> {
     const page = await this.rows.find({ filter: { token_id: id }, limit: 1 });
     return page.items[0] ?? null;
@@ -204,7 +199,7 @@ export class Tokens implements TokenIssuer {
     return { items: page.items.map(toTokenRecord), next: page.next, count: () => this.rows.count(where) };
   }
 
-  /** Those of this name, or whose shown beginning it is. */
+  /** Matches the full name or the visible prefix. */
   async named(text: string, limit: number): Promise<TokenRecord[]> {
     const by = async (field: 'name' | 'prefix'): Promise<readonly TokenDoc[]> =>
       (await this.rows.find({ filter: { [field]: text }, limit })).items;
@@ -212,13 +207,12 @@ export class Tokens implements TokenIssuer {
     return [...new Map(found.map((doc) => [doc.id, doc])).values()].slice(0, limit).map(toTokenRecord);
   }
 
-  /** How many sub-tokens each of these tokens has, revoked ones included. */
+  /** Includes revoked sub-tokens. */
   async children(ids: readonly string[]): Promise<Map<string, number>> {
     const counts = await this.rows.groupCount('parent_id', { parent_id: { in: ids } });
     return new Map(counts.map(({ key, n }) => [String(key), n]));
   }
 
-  /** Removes what ended before `before` and can be of no more interest: sub-tokens, setup tokens. Answers how many. */
   async sweep(before: string): Promise<number> {
     const kind = { in: ['sub', 'setup'] };
     const expired = await this.rows.remove({ kind, expires_at: { lt: before } }, 1000);
@@ -231,7 +225,6 @@ export class Tokens implements TokenIssuer {
     const now = this.clock.now();
     if (doc.last_used_at !== null && !hasElapsed(doc.last_used_at, TOUCH_INTERVAL_MS, now)) return;
     this.#touched.set(doc.id, began);
-    // The filter holds the promise across processes: another one may have written within the minute.
     const old = elapsed('last_used_at', TOUCH_INTERVAL_MS, now);
     const stale: Filter = { id: doc.id, or: [{ last_used_at: null }, ...old.or] };
     this.background.run('last_used_at', () => this.rows.change(stale, { set: { last_used_at: this.clock.iso() } }));

@@ -1,6 +1,6 @@
 /**
- * The commits of a version, as its publisher told them: one bounded document per version. They are texts from outside,
- * so they are cut, scrubbed and never followed.
+ * Commits of a version, in one bounded document. The texts are external input: truncated, scrubbed,
+ * and never followed as links.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { BuildCommit, BuildCommits, BuildHistory } from '../../../ports/domain/releases.js';
@@ -9,7 +9,6 @@ import { getVersionIdentity } from '../../../lib/versions.js';
 import { hashWithinProject } from '../item/document-ids.js';
 import { scrubText } from '../text/scrub-text.js';
 
-/** What is kept of a version: a document of some hundred kilobytes at most. */
 export const MAX_COMMITS = 500;
 export const MAX_FILES = 100;
 const ALL_FILES = 5_000;
@@ -34,7 +33,7 @@ export class KeptHistory implements BuildHistory {
   }
 }
 
-/** The newest commits, their first lines, and as many of their files as fit. */
+/** Keeps the newest commits with their first lines and as many files as fit. */
 function keptOf({ range, commits, truncated }: BuildCommits): BuildCommits {
   let room = ALL_FILES;
   let cut = truncated || commits.length > MAX_COMMITS;

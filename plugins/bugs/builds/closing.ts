@@ -1,7 +1,7 @@
 /**
- * Releases close the items that they fix (contract 20, release). A PATCH and a publish both write first and read
- * second: the PATCH reads the releases after its item is stored, the publish reads the items after its release is
- * stored. So neither misses the other. After a crash between the two steps the job closes the item within 60 s.
+ * Releases close the items that they fix (contract 20, release). A PATCH and a publish both write
+ * before they read, so neither misses the other. After a crash between the steps, the job closes
+ * the item within 60 s.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';
@@ -32,7 +32,6 @@ export class Closing {
     @inject(KnownBuilds) private readonly known: KnownBuilds,
   ) {}
 
-  /** Closes the item if the build that it waits for is published. Returns the current item. */
   async closeIfPublished(item: ItemDoc): Promise<ItemDoc> {
     const build = item.resolved_in_build;
     if (build === null || item.build_key === null) return item;
@@ -42,19 +41,17 @@ export class Closing {
     return this.#close(item.id, item.build_key, release.publication);
   }
 
-  /** The releases of a project that a build may name. */
   releases(project: string, build: string): Promise<Published> {
     return this.known.matching(project, [build]);
   }
 
-  /** The highest published version of a project, or null. */
   latest(project: string): Promise<string | null> {
     return this.known.latest(project);
   }
 
   /**
-   * Stores a publish and closes the items that wait for its version or build name. Answers the ids of all items that
-   * this act of publishing has closed, by whichever call: also an earlier call that a crash cut off, or the job.
+   * Stores a publish and closes the items that wait for it. Returns the ids of all items closed by
+   * this publication, including by interrupted earlier calls or the job.
    */
   async published(project: string, release: PublishedBuild): Promise<string[]> {
     await this.known.add(project, release);
@@ -71,7 +68,6 @@ export class Closing {
     await this.published(event.project_slug ?? event.data.product, event.data);
   }
 
-  /** Closes items whose release is published and that are still not closed. */
   async reconcile(): Promise<void> {
     const waiting = await this.deps.items.groupCount('build_key', { build_key: { gt: '' } });
     const byProject = new Map<string, string[]>();
@@ -92,7 +88,6 @@ export class Closing {
     return findRelease(version, await this.known.matching(project, [version]))?.publication;
   }
 
-  /** Closes the items of these keys. Answers the ids that this call closed, oldest first. */
   async #closeAll(
     keys: readonly string[],
     publication: string | undefined,
@@ -120,13 +115,15 @@ export class Closing {
   }
 }
 
-/** Whether a publish closed the item, or would have: the error was not seen in this version since. */
+/**
+ * Returns whether the publish should have closed the item: the error has not occurred in this
+ * version since.
+ */
 function isLeftover(item: ItemDoc, published: Published): boolean {
   const { resolved_in_build: build } = item;
   return build !== null && !isSeenIn(resolveVersion(build, published), getLastSeenBuild(item));
 }
 
-/** The keys whose release is published, by the act of publishing; undefined: the act has no name. */
 function byPublication(
   keys: readonly string[],
   release: (key: string) => Published[number] | undefined,

@@ -1,6 +1,6 @@
 /**
- * The published releases of each project, to compare `resolved_in_build` with (contract 20, release). They are kept
- * here, because the update service calls the bug tracker and never the other way round.
+ * Published releases of each project, compared with `resolved_in_build` (contract 20, release).
+ * Stored here, because the update service calls the bug tracker and never the other way around.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { PublishedBuild } from '../../../ports/domain/bugs.js';
@@ -15,7 +15,6 @@ import type { BuildDoc } from '../item/model.js';
 
 const PAGE = 500;
 
-/** A version, and when it was published first. */
 export type Publish = Pick<BuildDoc, 'version' | 'published_at'>;
 
 @injectable()
@@ -23,14 +22,15 @@ export class KnownBuilds implements PublishedVersions {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'builds' | 'clock'>) {}
 
   /**
-   * Adds a release; resolves after the commit. The same version in another spelling replaces the first. Its platforms
-   * may have build names of their own, and each name finds the release.
+   * Adds a release; resolves after the commit. Another spelling of a stored version replaces it.
+   * Each platform may have its own build name.
    */
   async add(project: string, { version, build, publication }: PublishedBuild): Promise<void> {
     const key = getVersionIdentity(version);
     const act = publication === undefined ? {} : { publication };
     const set = { project, version, version_key: key, build, ...act };
-    // The first of several platforms, and the first of an act that is repeated, is when machines could have it.
+    // The first publish counts, because several platforms or a repeated call may publish the
+    // version.
     const min = { published_at: isoOf(this.deps.clock.now()) };
     const byName =
       build === null
@@ -54,7 +54,6 @@ export class KnownBuilds implements PublishedVersions {
     ]);
   }
 
-  /** The releases of a project that one of `builds` may name, by version or by build name. */
   async matching(project: string, builds: readonly (string | null)[]): Promise<BuildDoc[]> {
     const texts = [...new Set(builds.filter((build) => build !== null))];
     if (texts.length === 0) return [];
@@ -67,18 +66,17 @@ export class KnownBuilds implements PublishedVersions {
     return [...byVersion.items, ...byName.items];
   }
 
-  /** The versions of a project that were published since then, newest first, each with its first time. */
+  /** Returns the versions published since then, newest first, each with its first publish time. */
   async since(project: string, since: string): Promise<Publish[]> {
     const filter = { project, published_at: { gte: since } };
     const page = await this.deps.builds.find({ filter, sort: [['published_at', 'desc']], limit: PAGE });
     const first = new Map<string, Publish>();
-    // From the newest on, so that the first time of a version stays.
     for (const { version, published_at } of page.items)
       first.set(getVersionIdentity(version), { version, published_at });
     return [...first.values()].toSorted((a, b) => (a.published_at < b.published_at ? 1 : -1));
   }
 
-  /** The release that a reported version is; null: none was published, or it is withdrawn. */
+  /** Returns null if the version was not published or was withdrawn. */
   async publishOf(project: string, version: string): Promise<Publish | null> {
     const found = await this.matching(project, [version]);
     const [first] = found.toSorted((a, b) => (a.published_at < b.published_at ? -1 : 1));
@@ -95,7 +93,6 @@ export class KnownBuilds implements PublishedVersions {
     return publish === null ? [] : [publish];
   }
 
-  /** The highest published version of a project, or null. */
   async latest(project: string): Promise<string | null> {
     let highest: string | null = null;
     for await (const { version } of each(this.deps.builds, { filter: { project }, limit: PAGE })) {

@@ -1,8 +1,10 @@
-/** Whether an occurrence of a resolved or closed item is a regression (contract 20, regression). Pure. */
 import { compareNamedVersions } from '../../../lib/versions.js';
 import { resolveVersion, type Published } from '../item/build-names.js';
 
-/** A fix without a build needs a while to arrive: an occurrence within this time is the old error. */
+/**
+ * A fix without a build needs time to be deployed: within it, an occurrence counts as the old
+ * error.
+ */
 const GRACE_MS = 60_000;
 
 export interface Fixed {
@@ -14,8 +16,10 @@ export interface Fixed {
 export type RegressionVerdict = 'regression' | 'late' | 'counted';
 
 /**
- * @param version of the occurrence; text outside contract 40's grammar equals itself alone
- * @param occurredAt milliseconds, at most the receive time
+ * Decides whether an occurrence of a resolved or closed item is a regression (contract 20,
+ * regression).
+ * @param version of the occurrence; a text outside contract 40's grammar equals only itself
+ * @param occurredAt in milliseconds, at most the receive time
  */
 export function evaluateRegression(
   item: Fixed,
@@ -28,7 +32,7 @@ export function evaluateRegression(
     const fixedAt = Date.parse(item.resolved_at ?? item.closed_at ?? '');
     return occurredAt - fixedAt > GRACE_MS ? 'regression' : 'counted';
   }
-  // Nothing says that it came from an installation with the fix.
+  // Nothing proves that it came from an installation with the fix.
   if (version === null) return 'late';
   if (compareNamedVersions(version, build) === 0) return 'regression';
   const seenIn = resolveVersion(version, published);

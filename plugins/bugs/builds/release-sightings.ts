@@ -1,7 +1,3 @@
-/**
- * An item on the timeline of its project's releases: how long after a publish it was seen, which publishes fall into a
- * time, and which commits may have brought it.
- */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { isoOf } from '../../../lib/time.js';
@@ -10,28 +6,26 @@ import { KeptHistory } from './build-history.js';
 import { KnownBuilds, type Publish } from './known-builds.js';
 import { listTracePaths, rankSuspectCommits, type SuspectCommit } from './suspects.js';
 
-/** When something was seen in a published version. */
 export interface Sighting extends Publish {
-  /** From its publish to then; negative: before it. */
+  /** Seconds since the publish; negative before it. */
   seconds_after: number;
 }
 
-/** A suspect as answers have it. */
 export interface SuspectView extends SuspectCommit {
   untrusted_fields: string[];
 }
 
 export interface ItemTimeline {
   first_release: Sighting | null;
-  /** Of the latest regression. */
   regressed_release: Sighting | null;
-  /** Of the commits of the version that brought it, latest regression before first report; suspects first. */
+  /**
+   * From the version that introduced the error (the latest regression, else the first report),
+   * suspects first.
+   */
   suspect_commits: SuspectView[];
 }
 
-/** Commits that are answered about an item. */
 const SHOWN = 10;
-/** Texts of a commit: whoever wrote it chose them. */
 const OUTSIDE = ['author_name', 'message', 'files', 'touched'];
 
 type Seen = Pick<
@@ -59,12 +53,11 @@ export class ReleaseSightings {
       this.#sighting(project, regressed_in_build, regressed_at),
     ]);
     const brought = regressed_in_build === null ? first_release : regressed_release;
-    // Commits may be told of a version that was published elsewhere.
+    // Commits may be known for a version that was published elsewhere.
     const version = brought?.version ?? regressed_in_build ?? first_build;
     return { first_release, regressed_release, suspect_commits: await this.#suspects(item, version) };
   }
 
-  /** The publishes of the last so many milliseconds, newest first. */
   publishes(project: string, ms: number): Promise<Publish[]> {
     return this.known.since(project, isoOf(this.deps.clock.now() - ms));
   }

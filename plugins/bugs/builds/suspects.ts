@@ -1,28 +1,25 @@
-/**
- * Which commits of a version may have brought an error: those that touched a file of its stack trace, the failing file
- * first. Paths of traces and of repositories have different roots, so they are
- * compared from their ends. Pure.
- */
+/** Paths in traces and in repositories have different roots, so they are compared from the end. */
 import type { BuildCommit } from '../../../ports/domain/releases.js';
 
-/** A commit, and the file of the trace that it touched; null: none that is known. */
+/** A commit with the trace file that it touched, or null. */
 export interface SuspectCommit extends BuildCommit {
   touched: string | null;
 }
 
-/** Files of a trace that are looked at, and characters of it that are read for them. */
 const MAX_PATHS = 40;
 const READ = 16_384;
 const MAX_PATH_LENGTH = 300;
 
 const BETWEEN = /[\s()"',<>|=]+/;
-/** A bundler's version of the file. */
+/** Cache-busting query string that bundlers append. */
 const QUERY = /\?.*$/s;
-/** What follows a path: `:42:7`, `:line`, a colon. */
 const PLACE = /(?::\d{1,9}){0,2}(?::[^\d:/\\]{0,10})?$/;
 const ENDING = /\.[a-z]{1,5}$/i;
 
-/** The files of a trace, the failing one first. @param file the item's own */
+/**
+ * Returns the files of a trace, the failing one first.
+ * @param file the file that the item names
+ */
 export function listTracePaths(file: string | null, trace: string | null): string[] {
   const words = (trace ?? '')
     .slice(0, READ)
@@ -33,7 +30,7 @@ export function listTracePaths(file: string | null, trace: string | null): strin
   return [...new Set(paths)].filter((path) => path !== '').slice(0, MAX_PATHS);
 }
 
-/** Suspects first: by the place of the file in the trace, then newest first; then the other commits as they came. */
+/** Sorts suspects first, by the position of their file in the trace, then newest first. */
 export function rankSuspectCommits(commits: readonly BuildCommit[], paths: readonly string[]): SuspectCommit[] {
   const wanted = paths.map(partsOf);
   const rated = commits.map((commit) => {
@@ -44,7 +41,6 @@ export function rankSuspectCommits(commits: readonly BuildCommit[], paths: reado
   return rated.toSorted((a, b) => (a.at === b.at ? 0 : a.at - b.at)).map(({ commit }) => commit);
 }
 
-/** Segments without scheme, host, drive and what says nothing, in small letters. */
 function partsOf(path: string): string[] {
   const plain = path
     .slice(0, MAX_PATH_LENGTH)
@@ -55,7 +51,6 @@ function partsOf(path: string): string[] {
   return plain.split('/').filter((part) => part !== '' && part !== '.' && part !== '..' && !/^[a-z]:$/.test(part));
 }
 
-/** The same file name, and the same folder where both name one. */
 function isSame(a: readonly string[], b: readonly string[]): boolean {
   const need = Math.min(2, a.length, b.length);
   if (need === 0) return false;

@@ -1,15 +1,12 @@
 /**
- * New groups and regressions by version, which halt a staged rollout (contract 40, staged rollout). Intake keys are
- * public, so a fault that they alone report counts as far as its reports come from different networks, which the asker
- * says how many of it wants: else one stranger could stop every release.
+ * Tracks new groups and regressions by version, which halt a staged rollout (contract 40, staged
+ * rollout).
  *
- * The item itself holds the fault, written together with the change that makes the group new or brings it back:
- * `fault_key` and `fault_at`, and `public_fault` while intake keys alone reported it. Of a network only a keyed hash is
- * kept, made for this one item. A report of a known group costs nothing more, except from a network that is new to it,
- * of which at most 50 are noted, and the first one by a token, which takes `public_fault` away. Both are
- * compare-and-set.
- *
- * Each regression begins again: a group that was confirmed once must not let a stranger halt the release that fixed it.
+ * Intake keys are public, so a fault reported only with them counts by distinct networks; otherwise
+ * one untrusted client could stop every release. The item stores the fault together with the change
+ * that creates or reopens the group, and only keyed hashes of at most 50 networks. The first report
+ * with a token clears `public_fault`. Both writes are compare-and-set. A regression starts over, so
+ * a confirmed group does not halt the release that fixed it.
  */
 import { createHmac } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';
@@ -21,9 +18,7 @@ import type { ItemDoc } from '../item/model.js';
 import { buildKey } from '../item/build-names.js';
 
 type Fault = Pick<ItemDoc, 'fault_key' | 'fault_at' | 'public_fault'>;
-/** Networks of one fault that are told apart. */
 const MAX_NETWORKS = 50;
-/** Retries of a note that another process was faster than. */
 const ATTEMPTS = 10;
 
 type Sender = Pick<Report, 'intake_key' | 'address'>;
@@ -49,7 +44,10 @@ export class Faults implements VersionFaults {
     return confirmed + reported;
   }
 
-  /** Fields of an item whose group this report makes, or brings back; none where it is no error or names no version. */
+  /**
+   * Returns the fault fields of an item that this report creates or reopens; empty if it is no
+   * error or names no version.
+   */
   begun(item: Pick<ItemDoc, 'id' | 'project' | 'type'>, report: Report): Fault {
     const version = report.app_version?.trim() ?? '';
     if (item.type !== 'error' || readVersion(version).version === null) return {};
@@ -58,8 +56,8 @@ export class Faults implements VersionFaults {
   }
 
   /**
-   * Looks at an item after a count: a sender that is new to it strengthens the fault. Answers the item as it is then.
-   * @param begun this count made the group, or brought it back
+   * Records the report's sender if it is new to the item's fault. Returns the current item.
+   * @param begun whether this count created or reopened the group
    */
   async look(doc: ItemDoc, report: Report, begun: boolean): Promise<ItemDoc> {
     const stronger = doc.public_fault === undefined ? null : await this.#strengthened(doc, report);
@@ -68,7 +66,6 @@ export class Faults implements VersionFaults {
     return now;
   }
 
-  /** The item when this report made its fault stronger; else null. */
   async #strengthened(doc: ItemDoc, report: Report): Promise<ItemDoc | null> {
     const { items, clock } = this.deps;
     let known: ItemDoc | null = doc;

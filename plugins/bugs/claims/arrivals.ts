@@ -1,6 +1,7 @@
 /**
- * Wakes waiting agents when there may be work for them (contract 20, leases: `wait_seconds`). Changes made by this
- * process wake them at once. Other processes tell nobody here, so a waiting agent also looks at the store every second.
+ * Wakes waiting agents when work may be available (contract 20, leases: `wait_seconds`):
+ * immediately after changes by this process, and by polling every second for those of other
+ * processes.
  */
 import { injectable } from '../../../kernel/contract.js';
 
@@ -11,21 +12,19 @@ export class Arrivals {
   readonly #waiting = new Set<() => void>();
   #closed = false;
 
-  /** An item may have become free: everybody who waits looks again. */
   ring(): void {
     for (const wake of this.#waiting) wake();
   }
 
-  /** Ends every wait, because the service stops. */
   close(): void {
     this.#closed = true;
     this.ring();
   }
 
   /**
-   * Resolves with true when the caller should look again, with false when the wait is over: the caller is gone, or the
-   * service stops.
-   * @param ms the longest wait in milliseconds
+   * Resolves with true when the caller should check again, and with false when the client
+   * disconnected or the service stops.
+   * @param ms maximum wait in milliseconds
    */
   async next(ms: number, signal?: AbortSignal): Promise<boolean> {
     const isOver = (): boolean => this.#closed || signal?.aborted === true;

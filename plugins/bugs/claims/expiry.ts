@@ -1,9 +1,7 @@
 /**
- * Records expired leases in their items (contract 20, leases). No job is needed for it: a claim or a list records them
- * before it reads, and the view of a single item ignores a lease that has expired. When very many leases expire at
- * once, a request records one batch, and the rest follows after its answer, so nobody waits for all of them. Meanwhile
- * each item's own view is right, a claim that finds no open item records the items that fit it first, and a list
- * filtered by status may miss a few for a moment.
+ * Records expired leases in their items (contract 20, leases) before a claim or a list reads. A
+ * request records one batch, and the rest follows after its response. Until then a list filtered by
+ * status may miss a few items; a claim that finds no open item records matching items first.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
@@ -15,24 +13,17 @@ import { LeaseTimes } from '../store/lease-times.js';
 import type { ItemDoc, LeaseMark } from '../item/model.js';
 import { planExpiry } from '../item/lease.js';
 
-/** The most leases that one request records. */
 export const EXPIRY_BATCH = 50;
-/** Pause between two batches of the rest, in milliseconds: others use the store in it. */
 const PAUSE_MS = 25;
-/** Leases that a claim records at once when it finds no open item. */
 const FEW = 10;
-/** The shortest lease that an agent can ask for: `lease_seconds` 60. */
 const MIN_INTERVAL_MS = 60_000;
-/** Nearly every call has nothing to do. */
 const NOTHING = Promise.resolve();
 const SORT: Sort = [['claim.expires_at', 'asc']];
 
 @injectable()
 export class Expiry {
   readonly #writing = new SingleFlight<void>();
-  /** No lease expires before this time of the monotonic clock, so until then nothing is to do. */
   #quietUntil = -Infinity;
-  /** The work on everything that did not fit into one batch; null: none is left. */
   #rest: Promise<void> | null = null;
   #draining = false;
 
@@ -42,7 +33,10 @@ export class Expiry {
     @inject(LeaseTimes) private readonly times: LeaseTimes,
   ) {}
 
-  /** Records one batch; called before a claim or a list reads. Parallel calls share the batch. */
+  /**
+   * Records one batch of expired leases before a claim or a list reads. Parallel calls share the
+   * batch.
+   */
   writeExpired(): Promise<void> {
     return this.times.isSettled && this.#isQuiet ? NOTHING : this.#writeExpired();
   }
@@ -55,24 +49,24 @@ export class Expiry {
     });
   }
 
-  /** Names the clock that a lease written now is measured by. */
   mark(now: number): LeaseMark {
     return this.times.mark(now);
   }
 
-  /** Nothing has expired, or what has is being recorded. */
   get #isQuiet(): boolean {
     return this.#rest !== null || this.deps.clock.monotonic() < this.#quietUntil;
   }
 
-  /** Records all expired leases. The job calls it every 30 s. */
   async writeAllExpired(): Promise<void> {
     await this.times.anchor();
     await this.writeExpired();
     await this.#rest;
   }
 
-  /** Records a few expired leases that fit the filter, out of those still waiting. @returns whether any did fit */
+  /**
+   * Records a few expired leases that match the filter.
+   * @returns whether any matched
+   */
   async free(fits: Filter): Promise<boolean> {
     if (this.#rest === null) return false;
     const filter = this.times.over({ ...fits, status: 'in_progress' });
@@ -81,7 +75,6 @@ export class Expiry {
     return items.length > 0;
   }
 
-  /** Finishes the batch under way. The next call, of any process, records the rest. */
   async drain(): Promise<void> {
     this.#draining = true;
     await this.#rest;
@@ -100,10 +93,9 @@ export class Expiry {
   }
 
   /**
-   * Records one batch. When it was the last one, nothing can expire before the next lease does: a lease made or renewed
-   * meanwhile, in any process, lasts at least a minute. Half of this minute is kept for clocks that differ and for slow
-   * writes.
-   * @returns whether there may be more
+   * Records one batch. After the last one, no lease expires before the next known expiry or within
+   * a minute, the shortest lease. Half of that minute is a margin for clock differences.
+   * @returns whether more leases may have expired
    */
   async #batch(): Promise<boolean> {
     const { items, clock } = this.deps;

@@ -1,4 +1,7 @@
-/** What an agent that takes an item is told about the agent before it (contract 20, leases: `handover`). */
+/**
+ * Builds what an agent that claims an item learns about the previous agent (contract 20, leases:
+ * `handover`).
+ */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { DEPS, type BugDeps } from '../deps.js';
@@ -9,18 +12,15 @@ import { Items } from '../store/items.js';
 const LAST_COMMENTS = 5;
 
 export interface Handover {
-  /** The agent whose lease ended last without finishing the work. */
   released_by: string | null;
   reason: string | null;
   at: string | null;
   /** Newest first. */
   comments: object[];
-  /** An earlier fix, after which the error came back. */
   earlier_fix: { build: string | null; commit: string | null; comment: string | null } | null;
   untrusted_fields: string[];
 }
 
-/** Members that agents and people wrote: untrusted text. */
 const OUTSIDE = ['released_by', 'reason', 'earlier_fix.build', 'earlier_fix.commit', 'earlier_fix.comment'];
 
 export const NO_HANDOVER: Handover = {
@@ -32,7 +32,7 @@ export const NO_HANDOVER: Handover = {
   untrusted_fields: [],
 };
 
-/** Whether an item was only created and claimed once. Such an item has no handover, so nothing is read for it. */
+/** Returns whether an item was only created and claimed once, so that it has no handover. */
 export const isUntouched = ({ rev, claim_count }: Pick<ItemDoc, 'rev' | 'claim_count'>): boolean =>
   rev <= 1 + claim_count && claim_count <= 1;
 
@@ -43,7 +43,6 @@ export class Handovers {
     @inject(Items) private readonly items: Items,
   ) {}
 
-  /** What an agent that has just taken an item is answered, beside its lease. */
   async answerOf(item: ItemDoc): Promise<{ item: Item; handover: Handover }> {
     return { item: await this.items.view(item), handover: await this.of(item) };
   }

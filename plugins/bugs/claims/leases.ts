@@ -1,8 +1,6 @@
 /**
- * Leases: one agent at a time works on an item (contract 20, leases). One statement in the store decides every claim,
- * so with any number of callers and processes exactly one wins.
- *
- * Expired leases are recorded by expiry.ts. Claim tokens are random; the store holds only their SHA-256.
+ * Leases: one agent at a time works on an item (contract 20, leases). A single conditional write
+ * decides every claim. Claim tokens are random; the store holds only their SHA-256.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { isoOf } from '../../../lib/time.js';
@@ -47,9 +45,8 @@ export interface LeaseRequest {
 
 export interface RenewalRequest extends LeaseRequest {
   claim_token: string;
-  /** A line about the progress. */
   note?: string | null;
-  /** Tokens of a language model so far, in all. */
+  /** Total tokens that the language model has used so far. */
   tokens?: number | null;
 }
 
@@ -64,10 +61,8 @@ export interface Granted {
   lease: { claim_token: string; expires_at: string; lease_seconds: number };
 }
 
-/** A claim of a named item, with what the agent before left behind. */
 export interface Claimed extends Granted {
   handover: Handover;
-  /** For a holder who claims the same item again: what others did since the holder's last call. */
   news?: object[];
 }
 
@@ -89,8 +84,8 @@ export class Leases {
   ) {}
 
   /**
-   * @throws ServiceError not_found, already_claimed, on_hold, too_many_claims, insufficient_scope, invalid_transition,
-   *   lease_limit
+   * @throws ServiceError not_found, already_claimed, on_hold, too_many_claims, insufficient_scope,
+   *   invalid_transition, lease_limit
    */
   async claim(name: string, caller: BugCaller, asked: LeaseRequest): Promise<Claimed> {
     const before = await this.items.need(name, caller);
@@ -126,7 +121,7 @@ export class Leases {
       change
         .note('claimed', { agent: fresh.agent })
         .assign({ status: 'in_progress', claim: fresh, claim_count: item.claim_count + 1 });
-      // The item has waited for a person; expiries and releases are counted from zero again.
+      // The item has waited for a user, so expiries and releases are counted from zero again.
       if (item.status === 'needs_info') change.assign({ expired_count: 0, release_count: 0 });
     });
     const [granted, handover, news] = await Promise.all([
@@ -137,7 +132,6 @@ export class Leases {
     return { ...granted, handover, ...(news && { news }) };
   }
 
-  /** Gives the lease back to its own credential and agent: the claim stays, the token is a new one. */
   #reclaim(held: ClaimLease, fresh: ClaimLease, change: ChangeSet, caller: BugCaller, agent: string | undefined): void {
     if (held.credential !== fresh.credential || held.agent !== fresh.agent)
       throw createAlreadyClaimedError(held, caller, agent);
@@ -183,9 +177,9 @@ export class Leases {
   }
 
   /**
-   * Gives the item back. For 24 hours `action=next` skips it for the holder who released it, unless another item blocks
-   * it. The third release without
-   * a change of status makes it `needs_info`.
+   * Returns the item to the queue. For 24 hours `action=next` skips it for the holder who released
+   * it, unless another item blocks it. The third release without a change of status sets
+   * `needs_info`.
    * @throws ServiceError not_found, lease_lost, lease_limit, claim_required, validation_failed
    */
   async release(name: string, caller: BugCaller, request: ReleaseRequest): Promise<Item> {
@@ -201,19 +195,22 @@ export class Leases {
       change
         .status(to, { why: 'released', ...(reason !== null && { reason }), ...(to !== 'open' && { releases }) })
         .assign({ release_count: to === 'open' ? releases : 0 });
-      // Its holder waits for another item, and gets it back when that is finished.
+      // The holder of a blocked item gets it back when the blocking item is finished.
       if (!isBlocked(item)) change.assign({ passed: listSkippingHolders(item, held, now) });
       if (comment) change.comment(comment, getAuthorKind(caller));
     });
     return this.items.view(doc);
   }
 
-  /** Finds the live lease that belongs to the token. @throws ServiceError lease_lost, lease_limit */
+  /**
+   * Returns the live lease that the token belongs to.
+   * @throws ServiceError lease_lost, lease_limit
+   */
   #held(item: ItemDoc, token: string, caller: BugCaller, now: number): ClaimLease {
     const { claim } = item;
     if (claim === null || !isToken(claim, token)) throw createLeaseLostError(item, token, caller, now);
     const live: boolean = isLive(claim, now);
-    // A planted text may have handed another agent's token to this caller.
+    // Injected text may have passed another agent's token to this caller.
     if (live && caller.by_tool === true && claim.credential !== caller.id) throw createClaimRequiredError();
     if (live) return claim;
     throw now >= Date.parse(claim.claimed_at) + LIMIT_MS
@@ -229,8 +226,9 @@ export class Leases {
   }
 
   /**
-   * Clears the news of an item that its holder has just read. Of a credential that several agents share it stays news:
-   * then it only stops no resolution any more. @param doc as it was read
+   * Clears the unread entries of an item that its holder has just read. If several agents share the
+   * credential, the entries stay unread, but no longer block a resolution.
+   * @param doc as it was read
    */
   async shown(doc: ItemDoc, caller: BugCaller): Promise<void> {
     const { claim } = doc;
@@ -240,7 +238,6 @@ export class Leases {
     const isShared = caller.agent === undefined && (await this.#isShared(claim, now));
     const { token_hash, unread } = claim;
     await this.items.change(doc.id, caller.name, (item, change) => {
-      // Entries written after that read stay news.
       const same = item.claim?.token_hash === token_hash && item.claim.unread?.length === unread.length;
       change.by = 'holder';
       if (same && isShared) change.shown();
@@ -248,13 +245,15 @@ export class Leases {
     });
   }
 
-  /** Whether several agents work with the holder's credential: then nobody knows which of them has read an answer. */
+  /**
+   * Returns whether several agents use the holder's credential, so that the reader of a response is
+   * ambiguous.
+   */
   async #isShared({ credential, agent }: ClaimLease, now: number): Promise<boolean> {
     const others = { 'claim.credential': credential, 'claim.agent': { ne: agent } };
     return (await this.deps.items.count({ 'claim.expires_at': { gt: isoOf(now) }, ...others })) > 0;
   }
 
-  /** Records expired leases; called before a claim or a list reads. */
   writeExpired(): Promise<void> {
     return this.expiry.writeExpired();
   }

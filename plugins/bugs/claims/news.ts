@@ -1,4 +1,4 @@
-/** Tells a holder what others wrote on its item since its last call (contract 20, leases: `news`). */
+/** Reads what others wrote since the holder's last call (contract 20, leases: `news`). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Collection, Doc } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
@@ -10,7 +10,10 @@ import { toActivityDocument, toCommentDocument } from '../store/item-outbox.js';
 export class News {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'comments' | 'activity'>) {}
 
-  /** Lists comments and history entries, oldest first, each with its `kind`. @param item after the change */
+  /**
+   * Lists comments and history entries, oldest first, each with its `kind`.
+   * @param item after the change
+   */
   async of(item: ItemDoc, unread: readonly Unread[]): Promise<object[]> {
     if (unread.length === 0) return [];
     const ids = (kind: Unread['kind']): string[] => unread.flatMap((one) => (one.kind === kind ? [one.id] : []));
@@ -19,7 +22,6 @@ export class News {
       stored(this.deps.activity, ids('activity')),
     ]);
     const told = new Map<string, object>();
-    // The item itself holds an entry until the call that made it has stored it in its own collection.
     for (const entry of item.outbox) {
       if (entry.kind === 'comment')
         told.set(entry.id, { kind: 'comment', ...toCommentView(toCommentDocument(item, entry)) });

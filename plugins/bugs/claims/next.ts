@@ -1,6 +1,6 @@
 /**
- * `action=next`: fetches and reserves the most urgent item in one step (contract 20, leases). One statement in the
- * store decides, so of any number of parallel callers and processes exactly one gets an item.
+ * `action=next`: reserves the most urgent item (contract 20, leases). A single conditional write
+ * decides, so exactly one of several parallel callers gets it.
  */
 import { inject, injectable, type HttpRequest } from '../../../kernel/contract.js';
 import type { Filter } from '../../../ports/store.js';
@@ -26,11 +26,9 @@ import type { Granted, LeaseRequest } from './leases.js';
 import { ClaimQuota, type ClaimSlot } from './quota.js';
 import { WaitingCounts, type WaitingItems } from './waiting.js';
 
-/** How often a claim that finds no open item looks for expired leases that are not recorded yet. */
 const TRIES = 3;
 
 export interface NextRequest extends LeaseRequest {
-  /** How long to wait for an item when none is free, in seconds. */
   wait_seconds?: number | undefined;
 }
 
@@ -48,18 +46,15 @@ interface Reserved {
   lease: Granted['lease'];
 }
 
-/** The request itself and not its signal: a signal is made when somebody asks for it, and few claims wait. */
+/** The request, not its signal: a signal is created on access, and few claims wait. */
 type Call = Pick<HttpRequest, 'waiting' | 'reauthorize'>;
 
-/** Who claims, and for how long. */
 interface Claimant {
   agent: string;
-  /** Key of credential and agent (`getLeaseHolder`). */
   holder: string;
   lease_seconds: number | undefined;
 }
 
-/** The id of the item that was reserved. */
 const claimedId = (reserved: Reserved | null): string | null => reserved && reserved.item.id;
 
 @injectable()
@@ -76,8 +71,9 @@ export class NextItem {
   ) {}
 
   /**
-   * Reserves the next item. When there is none, it answers which items wait, and why.
-   * @param filter of the caller's query. @param call the wait ends when its caller is gone; left out: no caller leaves
+   * Reserves the next item. If none is available, returns how many items wait and why.
+   * @param filter of the caller's query
+   * @param call ends the wait when the client disconnects
    * @throws ServiceError too_many_claims, insufficient_scope, validation_failed
    */
   async next(caller: BugCaller, request: NextRequest, filter: Filter, call?: Call): Promise<Handed | Nothing> {
@@ -93,7 +89,7 @@ export class NextItem {
       const left = until - clock.monotonic();
       if (left <= 0) break;
       const rang = await this.arrivals.next(left, call?.waiting);
-      // Whoever waited may have lost the right to it.
+      // The caller's rights may have been revoked during the wait.
       await call?.reauthorize();
       if (!rang) break;
     }
@@ -115,7 +111,6 @@ export class NextItem {
     const first = (): Promise<Reserved | null> =>
       this.watermark.write(claimedId, async (stamp, now) => {
         const claim = { ...createClaimLease(caller, claimant, secret, now, this.expiry.mark(now)), ...slot };
-        // `queue_key` holds the severity already.
         const served = { ...filterByTarget(agent, filter), ...excludeAssigned(filter) };
         const queue = { ...filter, severity_rank: undefined, ...served, queue_key: getQueueRange(filter) };
         const waiting = narrowToAny(queue, excludeReleasedBy(holder, stamp));

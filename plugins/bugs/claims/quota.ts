@@ -1,14 +1,11 @@
 /**
- * How many live leases a credential and agent holds at most (contract 20, leases: `bugs.max_claims`).
+ * Limits the live leases of a credential and agent (contract 20, leases: `bugs.max_claims`).
  *
- * A process knows what it has granted without a question to the store, so a claim does not cost one more read. Leases
- * end without it, so its count can be too high: it asks the store before it refuses. Where it claims alone, it asks
- * once a minute besides; where others claim too, once a second. Where several may claim at once, the claim itself
- * decides: each lease takes one of the holder's places, a number below the limit, which is unique in the store. The
- * write that would take a place twice is refused, and the claim goes on to another place. A place is free with the
- * write that ends the lease, whoever writes it.
- *
- * Rejected: a counter per holder, because every end of a lease would have to count it down in a second write.
+ * A process caches the count, so a claim needs no extra read; the count is refreshed before a claim
+ * is rejected, and periodically. With several processes, each lease takes a slot: a number below
+ * the limit, unique per holder in the store. A taken slot rejects the write, and the claim tries
+ * another. The write that ends the lease frees the slot. A stored counter was rejected: every end
+ * of a lease would need a second write.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { ServiceError } from '../../../kernel/errors.js';
@@ -22,36 +19,27 @@ import { Commit } from '../store/commit.js';
 import { LeaseTimes } from '../store/lease-times.js';
 import { Expiry } from './expiry.js';
 
-/** How long a count holds where other processes claim, and where this one is alone. */
 const SHARED_MS = 1_000;
 const ALONE_MS = 60_000;
 const MAX_HOLDERS = 10_000;
 
-/** Leases of a holder whose places are read at once. */
 const PAGE = 1_000;
-/** How often a claim that meets only taken places looks which are. */
 const LOOKS = 3;
-/** The index that refuses a place which is taken. */
 const SLOT = 'claim.slot';
 
-/** Live leases of a holder: what was counted at `at`, and what was taken since. */
 interface Held {
   at: number;
   most: number;
-  /** Places that are taken, as far as this process knows. */
   taken: Set<number>;
 }
 
-/** The place that a lease is written with; empty where one process claims. */
 export type ClaimSlot = Pick<ClaimLease, 'slot'>;
 
-/** Every place is taken, as far as this process knows. */
 class NoPlace extends Error {
   override name = 'NoPlace';
 }
 
 interface Holder {
-  /** `getLeaseHolder` the two. */
   key: string;
   credential: string;
   agent: string;
@@ -60,9 +48,7 @@ interface Holder {
 @injectable()
 export class ClaimQuota {
   readonly #held = new BoundedMap<Held>({ most: MAX_HOLDERS });
-  /** Counts under way: all that arrive meanwhile wait for the one. */
   readonly #counting = new Map<string, Promise<Held>>();
-  /** Claims that have a place, and of which nobody knows yet whether they need it. */
   readonly #underWay = new Map<string, Set<Promise<unknown>>>();
 
   constructor(
@@ -73,9 +59,9 @@ export class ClaimQuota {
   ) {}
 
   /**
-   * Claims where the holder has a place for it; where the last places are of claims under way, it waits for what
-   * becomes of them.
-   * @param claim null: nothing was claimed, and the place is free again, as it is when it throws
+   * Runs a claim if the holder has a free slot. If pending claims hold the last slots, waits for
+   * their outcome.
+   * @param claim returns null if nothing was claimed, which frees the slot, as an exception does
    * @throws ServiceError too_many_claims
    */
   async within<T>(holder: Holder, claim: (slot: ClaimSlot) => Promise<T>): Promise<T> {
@@ -90,7 +76,7 @@ export class ClaimQuota {
           if (!(error instanceof NoPlace)) throw error;
         }
         if (++looks === LOOKS) throw tooMany(most);
-        // A lease that ran out keeps its place until that is written.
+        // An expired lease holds its slot until the expiry is recorded.
         await this.expiry.writeAllExpired();
         this.#held.delete(key);
         continue;
@@ -101,7 +87,7 @@ export class ClaimQuota {
     }
   }
 
-  /** Claims with a place of its own. A store with transactions has one process, for which its own count is exact. */
+  /** A store with transactions serves a single process, whose own count is exact. */
   #placed<T>(key: string, held: Held, most: number, claim: (slot: ClaimSlot) => Promise<T>): Promise<T> {
     return this.commit.isTogether ? claim({}) : this.#inPlace(key, held, most, claim);
   }
@@ -115,7 +101,6 @@ export class ClaimQuota {
         if (claimed === null) taken.delete(place);
         return claimed;
       } catch (error) {
-        // Another process has this place.
         if (error instanceof StoreConflict && error.index === SLOT) continue;
         taken.delete(place);
         throw error;
@@ -123,7 +108,10 @@ export class ClaimQuota {
     }
   }
 
-  /** A place that is not known to be taken; not the first, so processes seldom meet at one. @throws NoPlace */
+  /**
+   * Picks a random slot that is not known to be taken, so that processes rarely collide.
+   * @throws NoFreeSlotError
+   */
   #free(taken: ReadonlySet<number>, most: number): number {
     const start = Math.floor(this.deps.random() * most);
     for (let i = 0; i < most; i++) {
@@ -133,7 +121,7 @@ export class ClaimQuota {
     throw new NoPlace();
   }
 
-  /** With a place, which is taken before anybody else looks. */
+  /** Runs the claim and reserves its slot before other callers check. */
   async #claim<T>(key: string, held: Held, claim: () => Promise<T>): Promise<T> {
     held.most += 1;
     const claiming = claim();
@@ -150,7 +138,6 @@ export class ClaimQuota {
     }
   }
 
-  /** What is known without a question to the store; undefined: that is not enough. */
   #fresh(key: string, most: number): Held | undefined {
     const held = this.#counting.has(key) ? undefined : this.#held.get(key);
     return held !== undefined && held.most < most && this.#isFresh(held) ? held : undefined;
@@ -165,13 +152,12 @@ export class ClaimQuota {
     return begun;
   }
 
-  /** A store with transactions has one process. */
   #isFresh({ at }: Held): boolean {
     return this.deps.clock.monotonic() - at <= (this.commit.isTogether ? ALONE_MS : SHARED_MS);
   }
 
   async #count({ key, credential, agent }: Holder): Promise<Held> {
-    // The count has a claim that is under way, or not; so none is, and none begins before the end of the count.
+    // A pending claim may be counted or not, so none may be pending during the count.
     await Promise.allSettled(this.#underWay.get(key) ?? new Set<Promise<unknown>>());
     await this.times.settle();
     const live = { 'claim.expires_at': { gt: isoOf(this.deps.clock.now()) } };

@@ -1,18 +1,15 @@
-/** Counts why `action=next` has nothing to hand out (contract 20, leases: `waiting`). */
+/** Counts why `action=next` has no item to return (contract 20, leases: `waiting`). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Filter } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { excludeAssigned } from '../item/queue.js';
 
-/** Items that match the query but are not handed out to this caller. An item may count under two reasons. */
 export interface WaitingItems {
-  /** Under a live lease, the caller's own included. */
   reserved: number;
   on_hold: number;
-  /** Blocked by an unfinished item. */
   blocked: number;
   released_by_you: number;
-  /** Reserved for another agent, or taken by a person. */
+  /** Targeted at another agent, or assigned to a user. */
   for_others: number;
   muted: number;
 }

@@ -1,6 +1,6 @@
 /**
- * An item asks for an agent (contract 70, payload and signature): a history entry whose id follows from the request,
- * and the event, in one change of the item.
+ * Requests an agent for an item (contract 70, payload and signature). The history entry's id
+ * derives from the request, and one change writes both entry and event.
  */
 import { hash } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';
@@ -23,8 +23,8 @@ export class AgentRequests {
   ) {}
 
   /**
-   * @param caller the plugin, with the name of who asks
-   * @returns false: this request was made before
+   * @param caller the plugin, with the name of the requester
+   * @returns false if this request was made before
    * @throws ServiceError not_found, already_claimed, on_hold, invalid_transition, validation_failed
    */
   async ask(name: string, caller: BugCaller, { key, agent, rule, check }: AgentRequest): Promise<boolean> {

@@ -1,9 +1,11 @@
-/** A comment that answers what an item needs to know (contract 20, transitions). Pure. */
 import type { BugCaller } from '../caller.js';
 import type { ChangeSet } from '../item/change-set.js';
 import type { ItemDoc } from '../item/model.js';
 
-/** Moves an item back to open when a person, or the credential that made the item, has answered. */
+/**
+ * Reopens an item in `needs_info` when a user, or the credential that created the item, comments
+ * (contract 20, transitions).
+ */
 export function planAnswer(item: ItemDoc, change: ChangeSet, caller: BugCaller): void {
   if (change.next.status !== 'needs_info') return;
   if (caller.kind !== 'session' && item.reported_by !== caller.id) return;

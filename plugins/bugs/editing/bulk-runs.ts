@@ -1,8 +1,8 @@
 /**
- * One change for more items than an answer can wait for: in the background, in batches, while a page shows the
- * progress. The store holds the position, so after a crash another process goes on (the job, after 15 s without a sign
- * of life). The interrupted batch is then done again: its changed items have the wanted state already or no longer
- * match, so nothing is done twice, and only the count of this batch is lost (`resumed`).
+ * Applies one change to many items in the background, in batches. The store holds the position, so
+ * after a crash another process continues (the job, after 15 s without a heartbeat) and repeats the
+ * interrupted batch. Its changed items no longer match, so no change is made twice; only the count
+ * of this batch is lost (`resumed`).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -23,28 +23,23 @@ import type { BulkRunDoc } from '../item/work-documents.js';
 import { addNamedItems } from '../store/named.js';
 import { findLastFinish, createUndoGoneError, runUndoable, undoLastChange } from './undo.js';
 
-/** Time without a sign of life after which the process of a run counts as dead. */
+/** Time without a heartbeat after which the process of a run is considered dead. */
 const SILENT_MS = 15_000;
 const BATCH_SIZE = 100;
-/** Items that are changed at the same time, as for a bulk call of the interface. */
 const MAX_CONCURRENT_EDITS = 16;
-/** Refusals that the page names. */
 const NAMED = 50;
-/** Entries of an item's history among which its newest change of status is. */
 const LOOKED_BACK = 10;
 const KEPT_MS = 30 * DAY_MS;
 
 export interface BulkOrder {
   query: ItemQuery;
-  /** An item that matches but is left out. */
   except?: string;
   set: Edit;
-  /** Words for the page: what is done, and where it leads back to. */
+  /** Texts for the page: what the run does, and where its link leads. */
   says: BulkRunDoc['says'];
   undo?: BulkRunDoc['undo'];
 }
 
-/** The beginning of every run. */
 const BEGUN = { scanned: 0, updated: 0, failed: 0, failures: [], resumed: false, after: null } as const;
 
 interface Step {
@@ -52,7 +47,6 @@ interface Step {
   updated: number;
   failed: number;
   failures: BulkRunDoc['failures'];
-  /** Null at the end. */
   next: string | null;
 }
 
@@ -71,7 +65,6 @@ export class BulkRuns {
     return this.deps.bulks.get(id);
   }
 
-  /** Begins a run; it changes items that exist now and still match when their turn comes. */
   async start(order: BulkOrder, caller: BugCaller): Promise<BulkRunDoc> {
     const { bulks, clock, items } = this.deps;
     await this.leases.writeExpired();
@@ -84,8 +77,8 @@ export class BulkRuns {
   }
 
   /**
-   * Keeps a change that an answer has made at once, so that it can be taken back. @param since its beginning, RFC 3339
-   * in UTC
+   * Records a change that a request has already made, so that it can be undone.
+   * @param since its start, RFC 3339 in UTC
    */
   async keep(order: BulkOrder, caller: BugCaller, since: string, updated: number): Promise<BulkRunDoc> {
     const run: BulkRunDoc = {
@@ -102,8 +95,8 @@ export class BulkRuns {
   }
 
   /**
-   * Takes a run's change back, within a minute after it: each item that nobody has changed since becomes what it was.
-   * @throws ServiceError conflict when there is nothing to undo any more
+   * Undoes a run within a minute of its end. Items that changed since stay as they are.
+   * @throws ServiceError conflict when there is nothing left to undo
    */
   async undo(run: BulkRunDoc, caller: BugCaller): Promise<BulkRunDoc> {
     const { bulks, clock } = this.deps;
@@ -135,7 +128,6 @@ export class BulkRuns {
     } as const;
   }
 
-  /** Resumes the runs of dead processes. */
   async resume(): Promise<void> {
     const { bulks, clock, ids } = this.deps;
     const filter = { state: 'running', ...elapsed('beat_at', SILENT_MS, clock.now()) };
@@ -146,19 +138,17 @@ export class BulkRuns {
     }
   }
 
-  /** Forgets old runs. */
   async forget(signal?: AbortSignal): Promise<void> {
     const { bulks, clock } = this.deps;
     await removeAll(bulks, { finished_at: { lt: isoOf(clock.now() - KEPT_MS) } }, signal);
   }
 
-  /** Stops at the next batch. Another process, or the next start, goes on. */
+  /** Stops after the current batch. Another process, or the next start, continues. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.idle();
   }
 
-  /** Resolves when this process has finished its runs. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
@@ -223,7 +213,7 @@ export class BulkRuns {
     }
   }
 
-  /** @returns false for an item that somebody else has ended, or at another time */
+  /** @returns false for an item that someone else ended, or that ended at another time */
   async #undone({ since, until }: NonNullable<BulkRunDoc['undo']>, item: ItemDoc, caller: BugCaller): Promise<boolean> {
     const activity = await this.deps.activity.find({
       filter: { item_id: item.id },
@@ -242,13 +232,12 @@ export class BulkRuns {
       const set = { state: 'failed', finished_at: this.deps.clock.iso() };
       await this.deps.bulks.change({ id: run.id, owner: run.owner }, { set });
     } catch (fault) {
-      // The run stays marked as running without a sign of life, so the job takes it up.
+      // The run stays marked as running without a heartbeat, so the job resumes it.
       this.deps.log.error({ err: fault, run: run.id }, 'the end of a change of many items could not be written');
     }
   }
 }
 
-/** The rest of a run: items from before it, behind the last one. */
 function filterIn(
   { query, except, started_at, undo: back }: Pick<BulkRunDoc, 'query' | 'except' | 'started_at' | 'undo'>,
   after: string | null,

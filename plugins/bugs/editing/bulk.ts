@@ -1,11 +1,8 @@
 /**
- * One change for many items (contract 20, endpoints: `POST /bugs/bulk`). Every item goes through the same door as with
- * PATCH, each for itself: a lease, a transition or a token that refuses one item refuses that one alone.
- *
- * With a filter the ids are fixed while they are counted, by one walk over the store; only when their number is the
- * expected one is anything written. An item that stopped matching since is a failed result.
- *
- * Rejected: one update statement over the filter, which would pass by leases, history and events.
+ * Applies one change to many items (contract 20, endpoints: `POST /bugs/bulk`). Every item goes
+ * through the checks of a PATCH, so a rejected item affects no other. A filter's ids are collected
+ * first, and nothing is written unless their number is the expected one. A single update over the
+ * filter was rejected, because it would bypass leases, history and events.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
@@ -26,17 +23,15 @@ import { readSeverity } from '../item/severity.js';
 
 export const MAX_IDS = 200;
 export const MAX_MATCHES = 1000;
-/**
- * Items that are changed at the same time: enough for one commit to carry many, few enough to leave room for others.
- */
+/** Enough for one commit to carry many edits, few enough to leave room for other requests. */
 const MAX_CONCURRENT_EDITS = 16;
 const PAGE = 500;
 
 export interface BulkRequest {
-  /** Ids or refs; either these or a filter. */
+  /** Ids or refs; mutually exclusive with `filter`. */
   ids?: readonly string[];
   filter?: ItemQuery;
-  /** How many items the filter matches; required with it. */
+  /** Number of items that the filter matches; required with `filter`. */
   expected_count?: number;
   set: Edit;
   /** Id or ref → the current token of its live lease. */
@@ -44,7 +39,7 @@ export interface BulkRequest {
 }
 
 export interface BulkResult {
-  /** The item's id; of an unknown one what was given. */
+  /** The item's id, or the given name if no item exists. */
   id: string;
   ref?: string;
   ok: boolean;
@@ -53,14 +48,11 @@ export interface BulkResult {
 
 export interface BulkAnswer {
   results: BulkResult[];
-  /** Results that are `ok`. */
   updated: number;
 }
 
 interface Target {
-  /** What the result calls it. */
   name: { id: string; ref?: string };
-  /** Null: there is no such item. */
   item: Pick<ItemDoc, 'id' | 'ref'> | null;
 }
 
@@ -73,16 +65,20 @@ export class Bulk {
     @inject(Leases) private readonly leases: Leases,
   ) {}
 
-  /** How many items the query matches now, for `expected_count`. @throws ServiceError insufficient_scope */
+  /**
+   * Returns how many items match the query now, for `expected_count`.
+   * @throws ServiceError insufficient_scope
+   */
   async count(query: ItemQuery, caller: BugCaller): Promise<number> {
     await this.leases.writeExpired();
     return this.deps.items.count(await this.#filter(query, caller));
   }
 
   /**
-   * @throws ServiceError not_found when every id is unknown, conflict when the filter matches another number of items,
-   *   insufficient_scope for a filter on another project, and what no item could be given: reason_required,
-   *   validation_failed
+   * Applies the edit to the given or matching items.
+   * @throws ServiceError not_found when no id exists, conflict when the filter matches another
+   *   number of items, insufficient_scope for a filter on another project, and for an edit that is
+   *   invalid for every item: reason_required, validation_failed
    */
   async run(request: BulkRequest, caller: BugCaller): Promise<BulkAnswer> {
     checkSet(request.set);
@@ -124,7 +120,6 @@ export class Bulk {
     return toCallerFilter(caller, await addNamedItems(this.deps, own));
   }
 
-  /** At most a page more than may be changed. */
   async #matching(filter: Filter): Promise<Target[]> {
     const targets: Target[] = [];
     for await (const items of iteratePages(this.deps.items, { filter, limit: PAGE })) {
@@ -168,13 +163,15 @@ export class Bulk {
 
 const nameOf = ({ id, ref }: ItemDoc): Target['name'] => ({ id, ref });
 
-/** The item's own token before the one for all. */
 function withToken({ set, claim_tokens: tokens = {} }: BulkRequest, { id, ref }: Pick<ItemDoc, 'id' | 'ref'>): Edit {
   const [, claim_token] = Object.entries(tokens).find(([key]) => [id, ref].includes(key.toLowerCase())) ?? [];
   return claim_token === undefined ? set : { ...set, claim_token };
 }
 
-/** What the body lacks for every item. @throws ServiceError reason_required, validation_failed */
+/**
+ * Validates what applies to every item.
+ * @throws ServiceError reason_required, validation_failed
+ */
 function checkSet(set: Edit): void {
   readSeverity(set, 'set.');
   if (set.status === 'wont_fix' && !set.reason?.trim())

@@ -1,4 +1,7 @@
-/** Comments on items. Those of plugins: tracked.ts; those of an application's users: feedback/feedback.ts. */
+/**
+ * Comments by API and UI callers. See tracked-items.ts for those of plugins, and
+ * feedback/feedback.ts for user feedback.
+ */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { denied } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
@@ -16,18 +19,17 @@ import { toCommentDocument } from '../store/item-outbox.js';
 import { LeaseTimes } from '../store/lease-times.js';
 import { SecretGuard } from '../store/secret-guard.js';
 
-/** A stored comment, with the item's current state. */
 export interface Commented {
   comment: object;
   item: Pick<Item, 'ref' | 'status' | 'rev'>;
-  /** To the holder of the lease: what others wrote or changed since its last call. */
+  /** For the holder of the lease: what others wrote or changed since its last call. */
   news?: object[];
 }
 
 export interface NewComment {
   body: string;
   claim_token?: string;
-  /** An item that needs an answer goes on needing it. */
+  /** Keeps the status of an item that needs an answer. */
   keep_status?: boolean;
 }
 
@@ -42,7 +44,7 @@ export class Comments {
   ) {}
 
   /**
-   * A comment by a caller who may manage items, or by the token that reported the item.
+   * Adds a comment by a caller with the manage scope, or by the token that reported the item.
    * @throws ServiceError not_found, insufficient_scope, lease_lost, validation_failed
    */
   async add(name: string, caller: BugCaller, { body, claim_token, keep_status }: NewComment): Promise<Commented> {
@@ -67,7 +69,10 @@ export class Comments {
     };
   }
 
-  /** Any write by the holder renews. Answers that it is the holder. @throws ServiceError lease_lost, claim_required */
+  /**
+   * Renews the lease, as any write by the holder does.
+   * @throws ServiceError lease_lost, claim_required
+   */
   #renew(item: ItemDoc, claimToken: string, caller: BugCaller, change: ChangeSet): true {
     const now = this.deps.clock.now();
     if (!isLive(item.claim, now) || !isToken(item.claim, claimToken))

@@ -1,4 +1,4 @@
-/** Plans the fields of an edit into the change of its item (contract 20, endpoints: PATCH). Pure. */
+/** Plans the fields of an edit (contract 20, endpoints: PATCH). */
 import { invalid } from '../../../kernel/errors.js';
 import { readSeverity } from '../item/severity.js';
 import type { Json } from '../../../ports/store.js';
@@ -19,7 +19,6 @@ import type { Edit } from '../item/edit.js';
 import type { ItemDoc } from '../item/model.js';
 import { rebuildSearchText } from '../text/search-text.js';
 
-/** Fields that are written as they come. */
 const PLAIN = [
   'title',
   'type',
@@ -37,7 +36,7 @@ const PLAIN = [
   'assignee',
 ] as const;
 
-/** Blank text counts as absent: an item that waits for the agent `''` would wait for ever. */
+/** Blank text is stored as null: no agent named `''` would ever claim the item. */
 const BLANK_IS_NONE = [
   'target_agent',
   'environment',
@@ -60,12 +59,12 @@ export function normalizeEdit(edit: Edit): Edit {
   return tidy;
 }
 
-/** The reason of an edit; blank text gives none. */
 export const getEditReason = (edit: Edit): string | null => edit.reason?.trim() || null;
 
 /**
- * A reason without a change of status is a new wording; beside `force` it explains the override. @throws ServiceError
- * reason_required
+ * Without a change of status, a reason replaces the current one; with `force`, it explains the
+ * override.
+ * @throws ServiceError reason_required
  */
 export function planReason(item: ItemDoc, change: ChangeSet, edit: Edit): void {
   if (edit.reason === undefined || edit.force === true || edit.hold !== undefined) return;
@@ -78,7 +77,7 @@ export function planReason(item: ItemDoc, change: ChangeSet, edit: Edit): void {
     .assign({ reason });
 }
 
-/** Text that a tool writes may be a copy of text that its agent read. */
+/** Text that a tool writes may be a copy of untrusted text that its agent read. */
 export const updateTrustedFields = (
   trusted: readonly string[],
   fields: readonly string[],
@@ -86,17 +85,17 @@ export const updateTrustedFields = (
 ): string[] =>
   caller.by_tool === true ? trusted.filter((field) => !fields.includes(field)) : [...new Set([...trusted, ...fields])];
 
-/** @throws ServiceError validation_failed: an error stays one, and nothing else becomes one */
+/** @throws ServiceError validation_failed for a change of the type `error`, or to it */
 export function checkType(item: ItemDoc, edit: Edit): void {
   if (item.type === 'error' && edit.type !== undefined)
     throw invalid({ type: 'an item of the error stream stays an error' });
 }
 
 /**
- * Remarks about the build of an edit.
- * @param published releases that it may name
- * @returns sentences for the answer's `warnings`
- * @throws ServiceError validation_failed for a build in which the error was seen first
+ * Returns warnings about the build of an edit.
+ * @param published releases that the build may name
+ * @returns sentences for the response's `warnings`
+ * @throws ServiceError validation_failed for a build in which the error was first seen
  */
 export function buildWarnings(item: ItemDoc, edit: Edit, published: Published): string[] {
   const build = edit.resolved_in_build;
@@ -127,7 +126,10 @@ export function planFields(item: ItemDoc, change: ChangeSet, edit: Edit, caller:
     change.assign({ search_text: rebuildSearchText(item, change.next) });
 }
 
-/** A change of severity locks it, unless the body says otherwise or an agent makes it: text may have led the agent. */
+/**
+ * A change of severity locks it, unless the body overrides this or an agent makes it, possibly led
+ * by injected text.
+ */
 export function planSeverity(change: ChangeSet, edit: Edit, caller: BugCaller): void {
   const to = readSeverity(edit);
   const changed = to !== undefined && to !== change.next.severity;

@@ -1,6 +1,6 @@
 /**
- * PATCH of an item (contract 20, endpoints): every condition is checked on the state that is then written by
- * compare-and-set, so a refused change changes nothing, also not the other fields of its body.
+ * PATCH of an item (contract 20, endpoints). Conditions are checked on the state that
+ * compare-and-set replaces, so a rejected change writes nothing.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
@@ -47,23 +47,24 @@ import { Rekeying } from '../merging/rekeying.js';
 import { isTransitionAllowed } from '../item/transitions.js';
 import { isLive } from '../item/view.js';
 
-/** Further members of the answer to an edit. */
 export interface Edited {
   item: Item;
   warnings?: string[];
-  /** The highest published version, where the edit is about a build. */
+  /** The highest published version, if the edit concerns a build. */
   latest_build?: string | null;
-  /** To the holder of the lease: what others wrote or changed since its last call. */
+  /** For the holder of the lease: what others wrote or changed since its last call. */
   news?: object[];
 }
 
 interface Told {
   warnings: string[];
-  /** Null: the caller holds no lease. */
+  /** Null if the caller holds no lease. */
   unread: readonly Unread[] | null;
 }
 
-/** Thrown by a plan that would end the work over a person's comment that its holder has not been told. */
+/**
+ * Thrown by a plan that would finish the work although the holder has not seen a user's comment.
+ */
 class Unheard extends Error {
   override name = 'Unheard';
 }
@@ -87,10 +88,10 @@ export class Edits {
 
   /**
    * @param ifMatch the header, or undefined
-   * @param fits asked of the state that is about to be changed (bulk: it still matches the filter)
-   * @throws ServiceError not_found, insufficient_scope, precondition_failed, already_claimed, lease_lost,
-   * claim_required,
-   *   invalid_transition, reason_required, validation_failed
+   * @param fits throws if the current state must not be changed, for example because it no longer
+   *   matches a bulk filter
+   * @throws ServiceError not_found, insufficient_scope, precondition_failed, already_claimed,
+   *   lease_lost, claim_required, invalid_transition, reason_required, validation_failed
    */
   async edit(
     name: string,
@@ -102,7 +103,6 @@ export class Edits {
     return (await this.answered(name, caller, edit, ifMatch, fits)).item;
   }
 
-  /** As `edit`, with the further members of its answer. */
   async answered(
     name: string,
     caller: BugCaller,
@@ -152,7 +152,7 @@ export class Edits {
       await this.#link(item, change, moves);
     };
     const doc = await this.items.change(id, caller.name, plan).catch(async (error: unknown) => {
-      // A refusal leaves no marker behind; after a fault the job looks.
+      // A rejection leaves no marker behind; after a fault the job resolves it.
       if (error instanceof ServiceError) await this.rekeying.finish(moves);
       if (error instanceof Unheard) throw await this.#tell(id, caller);
       throw error;
@@ -177,7 +177,7 @@ export class Edits {
     return buildWarnings(item, edit, await this.builds.releases(item.project, edit.resolved_in_build));
   }
 
-  /** Adds a comment, stored with the change. On an item that needs an answer it may be the answer. */
+  /** Adds a comment, stored with the change. It may be the answer that the item needs. */
   #comment(item: ItemDoc, change: ChangeSet, body: string, edit: Edit, caller: BugCaller): void {
     change.comment(body, getAuthorKind(caller));
     if (edit.status === 'resolved' || edit.status === 'closed')
@@ -186,8 +186,8 @@ export class Edits {
   }
 
   /**
-   * Tells the holder of a person's comment, and first stores that the holder was told: so the repeated call passes, and
-   * a comment written later refuses it again.
+   * Reports a user's comment to the holder, after storing that it was reported, so that the
+   * repeated call passes.
    */
   async #tell(id: string, caller: BugCaller): Promise<ServiceError> {
     let unread: readonly Unread[] = [];
@@ -206,9 +206,9 @@ export class Edits {
   }
 
   /**
-   * A person takes the item, or gives it back: beside a lease, which is an agent's (contract 20, assignee and
-   * retention).
-   * @param username of the account that has it from now on; null removes the assignee
+   * Assigns the item to a user, or removes the assignee, independently of an agent's lease
+   * (contract 20, assignee and retention).
+   * @param username account name; null removes the assignee
    * @throws ServiceError not_found, insufficient_scope, validation_failed
    */
   async assign(name: string, caller: BugCaller, username: string | null): Promise<Item> {
@@ -221,7 +221,8 @@ export class Edits {
   }
 
   /**
-   * The assignee as the account spells the name. @throws ServiceError validation_failed when there is no such account
+   * Resolves the assignee to the account's spelling of the name.
+   * @throws ServiceError validation_failed when the account does not exist
    */
   async #assigned(edit: Edit): Promise<Edit> {
     if (!edit.assignee) return edit;
@@ -231,7 +232,8 @@ export class Edits {
   }
 
   /**
-   * An item that becomes, or stops being, a duplicate takes its grouping keys along. @param moves what has been begun
+   * Moves the grouping keys of an item that becomes, or stops being, a duplicate.
+   * @param moves receives the moves that were started
    */
   async #link(item: ItemDoc, change: ChangeSet, moves: MoveDoc[]): Promise<void> {
     const link = change.set.duplicate_of;
@@ -241,15 +243,14 @@ export class Edits {
   }
 
   /**
-   * Who may write: any caller while no lease is live, the holder of the lease, or a caller who overrides it with a
-   * reason.
+   * Checks who may write: any caller while no lease is live, the holder of the lease, or a caller
+   * who overrides it with a reason.
    */
   #lease(item: ItemDoc, change: ChangeSet, edit: Edit, caller: BugCaller, byClaim: boolean): void {
     const now = this.deps.clock.now();
     const live = isLive(item.claim, now);
     if (item.status === 'in_progress' && !live) planExpiry(item, change);
     change.by = caller.kind === 'session' ? 'person' : 'other';
-    // The hold has ended it.
     if (change.next.claim === null && edit.hold === true) return;
     if (edit.claim_token !== undefined) {
       if (!live || item.claim === null || !isToken(item.claim, edit.claim_token))
@@ -269,7 +270,6 @@ export class Edits {
     if (byClaim) throw createClaimRequiredError();
   }
 
-  /** Renews the lease: any write by the holder does. */
   #renew(item: ItemDoc, change: ChangeSet, edit: Edit): void {
     if (edit.claim_token === undefined || change.next.claim === null || item.claim === null) return;
     const lease = renewLease(item.claim, this.deps.clock.now(), this.times.mark());
@@ -289,7 +289,10 @@ export class Edits {
     planMove(item, change, to, edit, caller);
   }
 
-  /** @throws ServiceError validation_failed for a missing target, and what Duplicates refuses */
+  /**
+   * @throws ServiceError validation_failed for a missing target, and the errors of
+   *   DuplicateValidator
+   */
   async #duplicate(item: ItemDoc, change: ChangeSet, edit: Edit): Promise<void> {
     if (!edit.duplicate_of) {
       if (item.status === 'duplicate') return;

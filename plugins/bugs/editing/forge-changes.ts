@@ -1,6 +1,6 @@
 /**
- * Commits and pull requests that name an item (contract 20, forges): one change of the item each, with its history
- * entry, whose id follows from the change, so that the same delivery again finds it and does nothing.
+ * Applies commits and pull requests that name an item (contract 20, forges). The history entry's id
+ * derives from the change, so a repeated delivery does nothing.
  */
 import { hash } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';
@@ -30,7 +30,7 @@ export class ForgeChanges {
 
   /**
    * @param name id or ref
-   * @param caller the plugin, with the name of who made the change
+   * @param caller the plugin, with the name of the change's author
    * @throws ServiceError not_found
    */
   async link(name: string, caller: BugCaller, given: ForgeChange): Promise<LinkOutcome> {
@@ -50,17 +50,17 @@ export class ForgeChanges {
     return outcome;
   }
 
-  /** The title, or null for one that would publish a token of this service; the change itself still takes effect. */
+  /**
+   * Returns null for a title that contains a token of this service. The change still takes effect.
+   */
   async #shown(title: string): Promise<string | null> {
     return (await this.secrets.holds(title)) ? null : title;
   }
 }
 
 type Shown = Omit<ForgeChange, 'title'> & { title: string | null };
-/** Who applies the change, and the id of its entry in the history. */
 type Follower = { id: string; by: string; now: number };
 
-/** Plans the change; its entry goes to the history whatever follows from it. */
 function planChange(item: ItemDoc, plan: ChangeSet, change: Shown, follower: Follower): LinkOutcome {
   const { kind, url, commit, title, state, fixes } = change;
   plan.note('linked', { kind, url, commit, title, state, fixes } satisfies { [name: string]: Json }, follower.id);
@@ -69,11 +69,10 @@ function planChange(item: ItemDoc, plan: ChangeSet, change: Shown, follower: Fol
   return fixes ? planFix(item, plan, change, follower) : 'linked';
 }
 
-/** Whether the item names this request already, by another of its addresses. */
 const isNamed = ({ pr_url }: ItemDoc, url: string): boolean =>
   Boolean(pr_url) && getPullRequestPage(pr_url ?? '') === getPullRequestPage(url);
 
-/** Plans what a change on the default branch fixes. A commit does not end the lease of an agent: it comments. */
+/** A commit on the default branch does not end an agent's lease; it adds a comment. */
 function planFix(item: ItemDoc, plan: ChangeSet, change: Shown, { by, now }: Follower): LinkOutcome {
   const isPull = change.kind === 'pull_request';
   if (!isPull && isLive(item.claim, now)) {
@@ -85,8 +84,8 @@ function planFix(item: ItemDoc, plan: ChangeSet, change: Shown, { by, now }: Fol
 }
 
 /**
- * Whether an earlier delivery of the fix did not resolve the item because an agent held it, and a repeated one still
- * may: the item was not reopened since.
+ * Returns whether an earlier delivery was not applied because an agent held the item, which was not
+ * reopened since.
  */
 function isUnapplied(item: ItemDoc, { at }: Pick<ActivityDoc, 'at'>, { kind, fixes }: Shown, now: number): boolean {
   if (!fixes || isFinished(item.status) || [item.reopened_at, item.regressed_at].some((time) => time && time >= at))

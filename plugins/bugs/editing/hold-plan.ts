@@ -1,4 +1,3 @@
-/** A person stops the work on an item, or lets it go on (contract 20, hold). Pure. */
 import { denied } from '../../../kernel/errors.js';
 import type { BugCaller } from '../caller.js';
 import { createReasonRequiredError } from '../errors.js';
@@ -8,12 +7,13 @@ import type { ItemDoc } from '../item/model.js';
 import { isHeld, isLive } from '../item/view.js';
 import { getEditReason } from './edit-plans.js';
 
-/** Whether the caller may hold: an agent must not lift a person's hold. */
+/** An agent must not lift a user's hold. */
 const mayHold = ({ kind, by_tool }: BugCaller, edit: Edit): boolean =>
   by_tool !== true && (kind !== 'token' || edit.force === true);
 
 /**
- * A hold ends a live lease, whose holder learns why.
+ * Plans the start or end of a hold (contract 20, hold). A hold ends a live lease, and its holder
+ * learns the reason.
  * @throws ServiceError insufficient_scope, reason_required
  */
 export function planHold(item: ItemDoc, change: ChangeSet, edit: Edit, caller: BugCaller, now: number): void {

@@ -1,8 +1,7 @@
 /**
- * Merge and split (contract 20, endpoints). A merge makes the item a `duplicate` of the other and leads its grouping
- * keys there; a split opens it and gives its keys back. Both are changes of status like any other, so the transition
- * table, leases and `If-Match` hold for them, and a PATCH to `duplicate` or back to `open` does the same. Counts are
- * not added up: each item keeps what it counted, so that a split leaves nothing behind.
+ * Merge and split (contract 20, endpoints). A merge makes an item a `duplicate` of another and
+ * moves its grouping keys there; a split reopens it and moves them back. Both are ordinary changes
+ * of status, and a PATCH to `duplicate` or `open` does the same. Each item keeps its own counts.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
@@ -13,12 +12,10 @@ import { Items } from '../store/items.js';
 import type { ItemDoc } from '../item/model.js';
 import { Rekeying } from '../merging/rekeying.js';
 
-/** The right to change an item under a live lease: its token, or `force` with a `reason`. */
 export interface MergeOptions {
   claim_token?: string;
   force?: boolean;
   reason?: string;
-  /** The `If-Match` header. */
   if_match?: string | undefined;
 }
 
@@ -31,12 +28,12 @@ export class Merging {
   ) {}
 
   /**
-   * @param id of the item that becomes a duplicate, or its ref. @param into the item that counts from now on: id or ref
+   * @param id id or ref of the item that becomes a duplicate
+   * @param into id or ref of the item that counts from now on
    * @returns the merged item
-   * @throws ServiceError not_found, insufficient_scope, invalid_transition, already_claimed, lease_lost,
-   * reason_required,
-   *   precondition_failed; validation_failed for an `into` that is unknown, of another project, the item itself or a
-   *   circle
+   * @throws ServiceError not_found, insufficient_scope, invalid_transition, already_claimed,
+   *   lease_lost, reason_required, precondition_failed; validation_failed for an `into` that does
+   *   not exist, belongs to another project, is the item itself or closes a cycle
    */
   async merge(id: string, into: string, caller: BugCaller, options: MergeOptions = {}): Promise<Item> {
     const { if_match, ...lease } = options;
@@ -49,9 +46,10 @@ export class Merging {
   }
 
   /**
-   * @param id of a duplicate, or its ref. @returns the item, open again
-   * @throws ServiceError not_found, insufficient_scope, precondition_failed; invalid_transition for what is no
-   * duplicate
+   * @param id id or ref of a duplicate
+   * @returns the reopened item
+   * @throws ServiceError not_found, insufficient_scope, precondition_failed; invalid_transition if
+   *   the item is no duplicate
    */
   async split(id: string, caller: BugCaller, options: Pick<MergeOptions, 'if_match'> = {}): Promise<Item> {
     const item = await this.items.need(id, caller);

@@ -1,14 +1,12 @@
 /**
- * Deletes items for good: by `DELETE /bugs/{id}`, and ended items that were last seen more than `bugs.retention_days`
- * ago (contract 20, endpoints).
+ * Deletes items permanently: by `DELETE /bugs/{id}`, and after `bugs.retention_days` (contract 20,
+ * endpoints).
  *
- * Order: a `removals` document (marker) → the item goes, by compare-and-set, so that from here on no reader finds it →
- * its keys, references, links, texts, words, occurrences, comments and history → the marker is done. What a crash
- * leaves, the job `bugs.reconcile` finishes. The marker stays for as long as a reference may name the item: a report
- * that meets such a name asks for it, and begins a new item instead of completing this one (keys.ts: a key whose item
- * is missing is completed by whoever meets it).
- *
- * Rejected: a mark in the item itself, which every list and every count would have to leave out.
+ * Order of writes: a `removals` document (marker) → the item, by compare-and-set → everything that
+ * belongs to it → the marker is closed. The job `bugs.reconcile` finishes what a crash leaves. The
+ * marker stays while a reference may name the item: a report with such a reference creates a new
+ * item instead of completing the deleted one (grouping-keys.ts). A flag in the item was rejected,
+ * because every list and count would have to exclude it.
  */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, denied } from '../../../kernel/errors.js';
@@ -32,9 +30,8 @@ import { isLive } from '../item/view.js';
 
 const ATTEMPTS = 20;
 const BATCH_SIZE = 100;
-/** Age from which an open marker belongs to a dead process. */
 const ABANDONED_MS = 60_000;
-/** References of occurrences are remembered for 30 days. */
+/** References of occurrences are stored for 30 days. */
 const REMEMBERED_MS = 31 * DAY_MS;
 
 const ENDED = ['closed', 'wont_fix', 'duplicate'] as const;
@@ -57,15 +54,15 @@ export class Removal {
   ) {}
 
   /**
-   * Resolves when everything of the item is gone.
-   * @param principal who asks, for the audit log
-   * @throws ServiceError not_found, insufficient_scope, already_claimed, lease_lost, reason_required; conflict while
-   * other
-   *   items are duplicates of it
+   * Deletes an item; resolves when all of its data is gone.
+   * @param principal the requester, for the audit log
+   * @throws ServiceError not_found, insufficient_scope, already_claimed, lease_lost,
+   *   reason_required; conflict while other items are duplicates of it
    */
   async remove(name: string, principal: Principal, options: RemovalOptions = {}): Promise<void> {
     const caller = toBugCaller(principal);
-    // What an agent reads may talk it into a deletion, and nothing brings an item back (contract 10, amendments).
+    // Injected text may lead an agent to a deletion, which cannot be undone (contract 10,
+    // amendments).
     if (caller.agent !== undefined) throw denied('A token that is made for an agent cannot delete items.');
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const item = await this.items.need(name, caller);
@@ -79,11 +76,10 @@ export class Removal {
     throw conflict('The item changes too often at the moment; try again.');
   }
 
-  /** Deletes ended items that were not seen for this many days, in batches. Answers how many. */
   async retain(days: number, signal?: AbortSignal): Promise<number> {
     const before = isoOf(this.deps.clock.now() - days * DAY_MS);
     let removed = 0;
-    // Duplicates first: an item goes after those that are led to it.
+    // Duplicates first: an item is deleted after its duplicates.
     for (const status of ENDED.toReversed()) {
       let after: string | null = null;
       do {
@@ -105,7 +101,6 @@ export class Removal {
     return removed;
   }
 
-  /** Finishes removals that a crash left. */
   async reconcile(): Promise<void> {
     const { removals, items, clock } = this.deps;
     const open = await removals.find({
@@ -114,19 +109,21 @@ export class Removal {
       limit: BATCH_SIZE,
     });
     for (const removal of open.items) {
-      // The item still exists: the process ended before it removed the item, and the caller got no answer.
+      // The process ended before it removed the item, and the caller got no response.
       if ((await items.get(removal.id)) !== null) await removals.remove({ id: removal.id, open_at: removal.open_at });
       else await this.#finish(removal);
     }
   }
 
-  /** Forgets markers that nothing can name any more. */
   async forget(signal?: AbortSignal): Promise<void> {
     const { removals, clock } = this.deps;
     await removeAll(removals, { expires_at: { gt: '', lt: clock.iso() } }, signal);
   }
 
-  /** As with PATCH: the holder, or a caller who overrides the lease with a reason (contract 20, endpoints). */
+  /**
+   * As with PATCH: the holder, or a caller who overrides the lease with a reason (contract 20,
+   * endpoints).
+   */
   #held(item: ItemDoc, caller: BugCaller, { claim_token, force, reason }: RemovalOptions): void {
     const { claim } = item;
     const now = this.deps.clock.now();
@@ -141,21 +138,19 @@ export class Removal {
     return (await this.deps.items.count({ duplicate_of: id, status: 'duplicate' })) > 0;
   }
 
-  /** False when the item changed meanwhile. */
   async #gone(item: ItemDoc): Promise<boolean> {
     if (await this.#isTarget(item))
       throw conflict('Other items are duplicates of this one; delete them first, or split them from it.');
     await this.rekeying.finish(await this.rekeying.unfinished(item.id));
     if (item.outbox_at !== null) {
-      // The outbox is emptied first.
       await this.outbox.flushAll(item.id);
       return false;
     }
     const removal = markerOf(item, this.deps.clock.iso());
     const { id, rev, links } = item;
     await this.deps.removals.change({ id }, { set: fieldsOf(removal) }, { upsert: true });
-    // A refused removal leaves its marker to the job: it may be another call's, which has just removed the item, and
-    // reports look at it only where there is no item.
+    // A failed removal leaves its marker to the job: it may belong to another call that has just
+    // removed the item.
     if ((await this.deps.items.remove({ id, rev, links: links ?? null, outbox_at: null })) === 0) return false;
     await this.#finish(removal);
     return true;
@@ -181,8 +176,8 @@ export class Removal {
 }
 
 /**
- * The item's own references, in either space, are known by its text; those of occurrences are found when they come
- * again.
+ * The item's own references are derived from its text. Those of occurrences are detected when they
+ * recur.
  */
 const markerOf = ({ id, project, client_ref }: ItemDoc, now: string): RemovalDoc => ({
   id,

@@ -1,6 +1,6 @@
 /**
- * The review of an item's fix (contract 20, forges): an item that is resolved by a pull request waits for its merge.
- * Merged, it is resolved with the merge commit; closed without a merge, it is open again. Pure.
+ * An item resolved by a pull request waits for its merge (contract 20, forges). A merge resolves it
+ * with the merge commit; a close without a merge reopens it.
  */
 import { invalid } from '../../../kernel/errors.js';
 import type { ForgeOutcome, PullRequest } from '../../../ports/domain/forge-changes.js';
@@ -11,7 +11,6 @@ import type { ItemDoc } from '../item/model.js';
 import { isTransitionAllowed, isFinished } from '../item/transitions.js';
 import { isLive } from '../item/view.js';
 
-/** The edit with the status that its `pr_state` leads to, where it names none itself. */
 export function withReviewStatus(item: ItemDoc, edit: Edit): Edit {
   const { pr_state, status } = edit;
   if (pr_state === undefined || status !== undefined) return edit;
@@ -21,11 +20,10 @@ export function withReviewStatus(item: ItemDoc, edit: Edit): Edit {
   return goesOn && isUnmerged(item) ? { ...edit, status: 'resolved' } : edit;
 }
 
-/** Nobody has begun with it since its pull request was closed without a merge. */
 const isUnmerged = ({ status, review }: ItemDoc): boolean => status === 'open' && review === 'closed';
 
 /**
- * Plans what follows for the review, after fields and status of the edit.
+ * Plans the review after the edit's fields and status.
  * @throws ServiceError validation_failed
  */
 export function planReview(item: ItemDoc, change: ChangeSet, edit: Edit): void {
@@ -47,7 +45,6 @@ export function planReview(item: ItemDoc, change: ChangeSet, edit: Edit): void {
   if (begins || (status === 'resolved' && touched)) planState(item, change);
 }
 
-/** Whether a resolved item waits for its pull request. */
 function planState(item: ItemDoc, change: ChangeSet): void {
   const { pr_url, pr_state, pr_fix_at, fix_commit, review } = change.next;
   const isFix = Boolean(pr_url && pr_fix_at);
@@ -55,11 +52,10 @@ function planState(item: ItemDoc, change: ChangeSet): void {
   const to = waits ? 'open' : isFix && pr_state === 'merged' ? 'merged' : null;
   if (to !== (review ?? null)) change.assign({ review: to });
   if (waits && !pr_state) change.assign({ pr_state: 'open' });
-  // The fix arrived now, whenever the agent was done.
+  // The fix arrives with the merge, not when the agent finished.
   if (item.review === 'open' && to === 'merged') change.assign({ resolved_at: change.at });
 }
 
-/** Reopens an item whose pull request was closed unmerged, with a handover note. */
 function planUnmerged(item: ItemDoc, change: ChangeSet, url: string | null): void {
   const reason = `The pull request was closed without a merge${url === null ? '' : `: ${url}`}`;
   change.assign({
@@ -68,18 +64,16 @@ function planUnmerged(item: ItemDoc, change: ChangeSet, url: string | null): voi
     pr_fix_at: item.pr_fix_at ?? null,
     handed: { by: item.resolved_as ?? item.resolved_by ?? change.actor, reason, at: change.at },
   });
-  // No fix of it has been in use.
+  // The fix was never released.
   if (item.earlier_fix !== undefined) change.assign({ earlier_fix: item.earlier_fix });
   else delete change.set.earlier_fix;
 }
 
 interface Follower {
-  /** Id of the caller that applies the state. */
   by: string;
   now: number;
 }
 
-/** Plans what the state of its pull request does to an item; the same state again does nothing. */
 export function planPullRequest(
   item: ItemDoc,
   change: ChangeSet,
@@ -102,7 +96,10 @@ export function planPullRequest(
   return 'linked';
 }
 
-/** Plans the end of a review, or the resolution, by a commit on the default branch. An agent's lease ends with it. */
+/**
+ * Plans the end of a review, or the resolution, by a commit on the default branch. It ends an
+ * agent's lease.
+ */
 export function planMerge(
   item: ItemDoc,
   change: ChangeSet,
@@ -122,7 +119,7 @@ export function planMerge(
     return 'linked';
   }
   if (!isTransitionAllowed(status, 'resolved', 'patch')) return 'linked';
-  // Whoever worked on it last may correct what the forge says (claim-rule.ts).
+  // The last holder may correct what the forge reports (claim-rule.ts).
   const worker = holder ?? change.next.last_holder ?? null;
   change.fixed('resolved', { why: 'merged', build, commit }).assign({
     fix_commit: commit ?? known,

@@ -1,7 +1,7 @@
 /**
- * Pull requests that items wait for (contract 20, forges). A delivery stores the state of the request and then looks up
- * the items; an edit stores the item and then looks up the request: so neither misses the other. What a crash leaves
- * between the two steps, the job `bugs.reconcile` finishes.
+ * Pull requests that items wait for (contract 20, forges). A delivery and an edit both store their
+ * state before they look up the other, so neither misses the other. The job `bugs.reconcile`
+ * finishes what a crash leaves.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { all, iteratePages } from '../../../lib/paging.js';
@@ -27,7 +27,6 @@ export class Reviews {
     @inject(Closing) private readonly builds: Closing,
   ) {}
 
-  /** After a delivery: applies the state of the request to the items that name it as their fix. */
   async follow(project: string, url: string, caller: Follower): Promise<{ ref: string; outcome: ForgeOutcome }[]> {
     const pull = await findPullRequest(this.deps, project, url);
     if (pull === null) return [];
@@ -38,14 +37,12 @@ export class Reviews {
     return followed;
   }
 
-  /** After an edit: applies what the forge has said of the item's request since the edit, or a merge from before it. */
   async settle(item: ItemDoc, caller: Follower = SYSTEM_CALLER): Promise<ItemDoc> {
     if (!item.pr_key || !item.pr_url) return item;
     const pull = await findPullRequest(this.deps, item.project, item.pr_url);
     return pull !== null && isDue(item, pull) ? (await this.#apply(item.id, pull, caller)).doc : item;
   }
 
-  /** Warnings for the caller that set the pull request. */
   async warnings({ project, pr_url, review }: ItemDoc): Promise<string[]> {
     const pull = review === 'open' && pr_url ? await findPullRequest(this.deps, project, pr_url) : null;
     if (pull?.state !== 'closed') return [];
@@ -54,7 +51,6 @@ export class Reviews {
     ];
   }
 
-  /** Finishes what a crash left between a request and its items. */
   async reconcile(signal?: AbortSignal): Promise<void> {
     const waiting = { pr_key: { gt: '' } };
     for await (const page of iteratePages(this.deps.items, {
@@ -81,7 +77,10 @@ export class Reviews {
   }
 }
 
-/** Whether the item has missed this state. A request that was closed before the item named it decides nothing. */
+/**
+ * Returns whether the item has missed this state. A pull request closed before the item named it
+ * has no effect.
+ */
 function isDue({ pr_state, pr_fix_at, review }: ItemDoc, { state, heard_at }: ReceivedPullRequest): boolean {
   if (pr_state === state || (state !== 'merged' && state !== 'closed')) return false;
   return heard_at > (pr_fix_at ?? '') || (state === 'merged' && review === 'open');

@@ -1,4 +1,3 @@
-/** A change of status, planned into the change of an item that a caller edits (contract 20, transitions). Pure. */
 import { ServiceError } from '../../../kernel/errors.js';
 import type { ItemStatus } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
@@ -8,7 +7,7 @@ import type { Edit } from '../item/edit.js';
 import type { ItemDoc } from '../item/model.js';
 import { getEditReason } from './edit-plans.js';
 
-/** Plans the transition itself, which was already found to be allowed. */
+/** Plans a transition that is already known to be allowed (contract 20, transitions). */
 export function planMove(item: ItemDoc, change: ChangeSet, to: ItemStatus, edit: Edit, caller: BugCaller): void {
   const reason = getEditReason(edit);
   const why: { [key: string]: Json } = reason === null ? {} : { reason };

@@ -1,4 +1,3 @@
-/** Items as plugins from outside see and change them (ports/domain/bugs.ts, TrackedItems). */
 import { hash } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
@@ -18,14 +17,12 @@ import { MAX_COMMENT_LENGTH, type ItemDoc } from '../item/model.js';
 import { SecretGuard } from '../store/secret-guard.js';
 
 const MAX_KEY_LENGTH = 200;
-/** Longest key of a link, which holds an address of 500 characters. */
 const MAX_LINK_KEY_LENGTH = 1000;
 const MAX_ACTOR_LENGTH = 100;
 const MAX_BUILD_LENGTH = 200;
 
 type How = NonNullable<Parameters<TrackedItems['resolve']>[1]>;
 
-/** Thrown by a plan that finds its work done. */
 class Done extends Error {
   override name = 'Done';
 }
@@ -42,7 +39,10 @@ export class Tracked {
     @inject(SecretGuard) private readonly secrets: SecretGuard,
   ) {}
 
-  /** The items as one plugin sees them. @param plugin its id */
+  /**
+   * Returns the items as one plugin sees them.
+   * @param plugin its id
+   */
   of(plugin: string): TrackedItems {
     return {
       get: (name) => this.#get(name),
@@ -61,9 +61,9 @@ export class Tracked {
   }
 
   /**
-   * The comment's id follows from its key. It is in the item's outbox before it is in `comments`, and is in `comments`
-   * before it leaves the outbox, and each comment is a revision: so a plan that finds it in neither loses against the
-   * call that adds it meanwhile, plans again, and finds it.
+   * The comment's id derives from its key. A comment enters `comments` before it leaves the outbox,
+   * and each comment is a revision. A plan that finds it in neither therefore loses against a
+   * concurrent call, plans again, and finds it.
    */
   async #comment(plugin: string, name: string, given: PluginComment): Promise<{ id: string; created: boolean }> {
     const body = textOf('body', given.body, MAX_COMMENT_LENGTH);
@@ -115,7 +115,6 @@ export class Tracked {
   }
 }
 
-/** The caller acts as the service does, and under the plugin's name. */
 function callerOf(plugin: string, actor: string | null | undefined): BugCaller {
   const id = `plugin:${plugin}`;
   const name = actor ? `${textOf('actor', actor, MAX_ACTOR_LENGTH)} (${id})` : id;

@@ -1,6 +1,6 @@
 /**
- * Takes back a change of status within a minute, by transitions that everybody may make, so history, events and leases
- * stay the same as for every other change. A lease does not come back.
+ * Undoes a change of status within a minute by ordinary transitions, so history, events and leases
+ * behave as usual. The lease is not restored.
  */
 import { conflict } from '../../../kernel/errors.js';
 import type { Item, ItemStatus } from '../../../ports/domain/bugs.js';
@@ -12,25 +12,22 @@ import type { BulkRunDoc } from '../item/work-documents.js';
 
 type Entry = Pick<ActivityDoc, 'action' | 'actor' | 'at' | 'data'>;
 
-/** Statuses that end the work on an item. */
 const ENDED: readonly unknown[] = ['resolved', 'closed', 'wont_fix', 'duplicate'] satisfies ItemStatus[];
 
-/** Whether a change ends the work on an item; only that can be taken back. */
 export const isFinishingChange = (set: { status?: unknown }): boolean => ENDED.includes(set.status);
 
 export interface Undoable {
   from: ItemStatus;
   to: ItemStatus;
   at: string;
-  /** The end of the minute. */
   until: string;
 }
 
 /**
- * The change that can be taken back.
+ * Returns the change that the account may undo.
  * @param activity newest first
- * @param name of the account that asks
- * @returns null when the newest change of status is not this account's, or ended nothing
+ * @param name of the requesting account
+ * @returns null if the latest change of status was not made by this account, or finished nothing
  */
 export function findLastFinish(item: Pick<Item, 'status'>, activity: readonly Entry[], name: string): Undoable | null {
   const last = activity.find(({ action }) => action === 'status');
@@ -44,7 +41,6 @@ export function findLastFinish(item: Pick<Item, 'status'>, activity: readonly En
   };
 }
 
-/** As `findLastFinish`; null too when the change is over a minute old. */
 export function findUndoable(
   item: Pick<Item, 'status'>,
   activity: readonly Entry[],
@@ -55,9 +51,7 @@ export function findUndoable(
   return last === null || now > Date.parse(last.until) ? null : last;
 }
 
-/**
- * Whether this account can take back a change of many items now: it ended the work on items, less than a minute ago.
- */
+/** Returns whether this account finished items by this run less than a minute ago. */
 export function runUndoable(
   { by, set, state, updated, finished_at, undo: back, undone_at }: BulkRunDoc,
   { id }: Pick<BugCaller, 'id'>,
@@ -72,7 +66,7 @@ export const createUndoGoneError = (): Error =>
     'There is nothing to undo: the minute is over, or the item was changed meanwhile. Change its status instead.',
   );
 
-/** @throws ServiceError conflict when there is nothing to undo any more, and what a change throws */
+/** @throws ServiceError conflict when there is nothing left to undo, and the errors of an edit */
 export async function undoLastChange(
   edits: Pick<Edits, 'edit'>,
   item: Pick<Item, 'id' | 'resolved_in_build'>,

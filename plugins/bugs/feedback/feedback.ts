@@ -1,11 +1,11 @@
 /**
- * Feedback of an application's users about an error becomes a comment on the item that counted the event; the event's
- * `client_ref` finds the item. Tokens and intake keys have separate spaces of references, so a public key reaches only
- * items of events that an intake key sent.
+ * Adds user feedback as a comment on the item that counted its event, found by `client_ref`. Tokens
+ * and intake keys have separate reference spaces, so a public key reaches only events sent with an
+ * intake key.
  *
- * Order of the writes: the feedback's own reference is bound with the marker `open_at`, then the comment is written
- * with the item, then the reference is finished, so a repeat adds nothing. After a crash `ClientRefs.reconcile` frees
- * an open reference.
+ * Order of writes: the feedback's own reference with the marker `open_at` → the comment with the
+ * item → the reference is finished. After a crash, `ClientRefs.reconcile` releases an open
+ * reference.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
@@ -28,8 +28,8 @@ export class Feedback {
   ) {}
 
   /**
-   * Adds the comment. Answers false when no item has counted the event yet, or when its item has its most comments of
-   * users. In the first case the caller keeps the feedback until the event comes. Resolves after the commit.
+   * Adds the comment; resolves after the commit. Returns false if no item has counted the event
+   * yet, and the caller must keep the feedback, or if the item has its maximum of user comments.
    */
   async add({ project, event_ref, client_ref, intake_key, text }: UserFeedback): Promise<boolean> {
     const isPublic = intake_key !== null;
@@ -49,7 +49,7 @@ export class Feedback {
     return true;
   }
 
-  /** Links feedback that arrived before the report that was just counted. Null, at once: there is none. */
+  /** Links feedback that arrived before its report. Returns null synchronously if there is none. */
   counted({
     project,
     client_ref,

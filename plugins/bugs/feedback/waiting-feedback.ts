@@ -1,11 +1,9 @@
 /**
- * Feedback may arrive before its event. Then it becomes an item of its own and waits. When the event comes, the
- * feedback becomes a comment on the event's item, and its own item becomes a duplicate of that item (contract 21,
- * Sentry SDK intake).
- *
- * Waiting feedback is in the store, so a restart forgets nothing. The process that counts the event looks only into its
- * own memory, so reports without feedback pay nothing. Feedback that another process received, or that a crash cut off,
- * is linked by the job `bugs.reconcile`. The comment has a fixed id, so a second attempt adds nothing.
+ * Feedback that arrives before its event becomes a separate item and waits. When the event arrives,
+ * it becomes a comment on the event's item, and its own item a duplicate (contract 21, Sentry SDK
+ * intake). Pending feedback is stored; the process that counts the event checks only its own
+ * memory. The job `bugs.reconcile` links the rest. The comment's id is fixed, so a second attempt
+ * adds nothing.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -20,19 +18,17 @@ import { Items } from '../store/items.js';
 import type { ItemDoc } from '../item/model.js';
 import type { WaitingDoc } from '../item/work-documents.js';
 
-/** The author of comments from feedback. The user's name stands in the text, because a sender may claim any name. */
+/**
+ * Author of feedback comments. The user's name is in the text, because a sender may claim any name.
+ */
 export const AUTHOR = 'user feedback';
-/** The most comments of users on one item. Further feedback becomes new items. */
 export const MAX_COMMENTS = 100;
-/** How long feedback waits for its event. */
 const WAITING_MS = 7 * DAY_MS;
-/** The most feedback that waits in one project. Further feedback stays items of its own. */
 const MAX_WAITING_FEEDBACK = 1_000;
 const BATCH_SIZE = 200;
 
 @injectable()
 export class WaitingFeedback {
-  /** References of events that feedback in this process's memory waits for. */
   #events = new Set<string>();
 
   constructor(
@@ -57,12 +53,11 @@ export class WaitingFeedback {
     return this.#events.size > 0;
   }
 
-  /** Whether feedback may wait for the event with this reference. */
   isAwaited(event: string): boolean {
     return this.#events.has(event);
   }
 
-  /** Links the feedback that waits for an event, now that the event was counted. The job repeats what fails. */
+  /** Links the feedback that waits for a counted event. The job retries failures. */
   async came(event: string): Promise<void> {
     try {
       const { items } = await this.deps.waiting.find({ filter: { event }, limit: BATCH_SIZE });
@@ -73,13 +68,11 @@ export class WaitingFeedback {
     }
   }
 
-  /** Gives up feedback that has waited too long. */
   async forget(signal?: AbortSignal): Promise<void> {
     const { waiting, clock } = this.deps;
     await removeAll(waiting, { expires_at: { lt: clock.iso() } }, signal);
   }
 
-  /** Links feedback that another process received. */
   async reconcile(signal?: AbortSignal): Promise<void> {
     const { waiting, refs } = this.deps;
     const events = new Set<string>();
@@ -124,7 +117,7 @@ export class WaitingFeedback {
 
   async #comment(about: ItemDoc, { id, body }: WaitingDoc): Promise<void> {
     const comment = hashWithinProject(about.id, id);
-    // Each attempt asks again, because another process may link the same feedback at the same moment.
+    // Each attempt checks again, because another process may link the same feedback concurrently.
     await this.items.change(about.id, AUTHOR, async (item, change) => {
       const known =
         item.outbox.some((entry) => entry.id === comment) || (await this.deps.comments.get(comment)) !== null;
@@ -132,14 +125,16 @@ export class WaitingFeedback {
     });
   }
 
-  /** The feedback's own item, if nothing but its creation happened to it. */
   async #ownItem({ id }: WaitingDoc): Promise<ItemDoc | null> {
     const ref = await this.deps.refs.get(id);
     const item = ref === null ? null : await this.deps.items.get(ref.item_id);
     return item !== null && item.status === 'open' && item.hit_count === 1 && item.overflow !== true ? item : null;
   }
 
-  /** Makes the feedback's item a duplicate. An item that somebody holds or has changed stays, beside the comment. */
+  /**
+   * Makes the feedback's item a duplicate. An item that someone claimed or changed stays, in
+   * addition to the comment.
+   */
   async #merge(own: ItemDoc, about: ItemDoc): Promise<void> {
     try {
       await this.merging.merge(own.id, about.id, SYSTEM_CALLER);

@@ -1,27 +1,27 @@
-/**
- * The coarse form of a masked message (contract 21, flood): a placeholder for every word that holds a digit. It groups
- * related messages when ids of a form that no mask knows flood the list. Pure, linear.
- */
-
 import { isPage } from './paths.js';
 
-/** A word ends at blanks, quotes, brackets and the signs that part a name from its value. */
+/** A word ends at blanks, quotes, brackets and the characters between a name and its value. */
 const WORD = /[^\s"'`“”„‘‚«»‹›()[\]{}<>,;=]+/gu;
 const DIGIT = /\p{N}/u;
 
 const PLACE = '<word>';
-/** Page addresses vary in words without digits too. */
 const PAGE = '<word>/<page>';
-/** The parts of an origin: folders, the words of a file's name, and of a function's. */
+/** Parts of an origin: folders, words of a file name, and words of a function name. */
 const ORIGIN_WORD = /[^/#.:<>$]+/g;
 
 export const toCoarseText = (masked: string): string =>
   DIGIT.test(masked) ? masked.replace(WORD, (word) => (DIGIT.test(word) ? PLACE : word)) : masked;
 
-/** Whether a coarse text may stand for several messages; a message may hold such a placeholder from the beginning. */
+/**
+ * Returns whether the text may stand for several messages. A message may also contain the
+ * placeholder originally.
+ */
 export const isCoarse = (text: string): boolean => text.includes(PLACE);
 
-/** The coarse form of an origin. @param file the frame's file as it was stated, which tells pages from scripts */
+/**
+ * Returns the coarse form of an origin.
+ * @param file the frame's file as reported, which distinguishes pages from scripts
+ */
 export function toCoarseOrigin(origin: string, file: string | null): string {
   const at = origin.indexOf('#');
   const place = at < 0 ? origin : origin.slice(0, at);

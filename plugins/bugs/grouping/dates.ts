@@ -1,6 +1,3 @@
-/**
- * Dates in the forms that languages, databases and people write, beyond those of mask.ts (contract 21). Pure, linear.
- */
 const MONTH = [
   'Jan(?:uary|uar|vier)?|Feb(?:ruary|ruar)?|février|Mar(?:ch|s|zo)?|März|Apr(?:il)?|avril|abril|Ma[iy]|mayo|Jun[ei]?|juin|junio',
   'Jul[yi]?|juillet|julio|Aug(?:ust)?|août|agosto|Sept?(?:ember|embre|iembre)?|O[ck]t(?:ober|obre|ubre)?|Nov(?:ember|embre|iembre)?',
@@ -12,7 +9,6 @@ const ZONE = String.raw`(?: ?(?:Z\b|(?:GMT|UTC)?[+-]\d{2}(?::?\d{2})?(?!\d)|[A-Z
 const AT = String.raw`(?:,? (?:at |um |\u00e0 )?${CLOCK}${ZONE}(?: \([^()\n]{1,60}\))?)?`;
 
 const FORMS = [
-  // ISO 8601 with what Java, Go and PostgreSQL write behind it.
   String.raw`\d{4}-\d{2}-\d{2}[T _]${CLOCK}${ZONE}(?: [A-Z]{3,4}\b)?(?: m=[+-]\d{1,12}\.\d{1,12})?(?:\[[\w/+-]{1,40}\])?`,
   String.raw`\d{4}-\d{2}-\d{2}[T _-]\d{2}[-.]\d{2}[-.]\d{2}(?:[-.]\d{1,9})?Z?`,
   String.raw`\d{8}[-_T]\d{6}(?:Z\b)?`,
@@ -22,7 +18,6 @@ const FORMS = [
   String.raw`\d{2}-\d{2}-\d{4}(?: ${CLOCK}${ZONE})?(?![-\d])`,
   String.raw`\d{1,2}[/.]\d{1,2}[/.]\d{2}(?:,? ${CLOCK}${ZONE})(?!\d)`,
   String.raw`(?:19|20)\d{2}-(?:0[1-9]|1[0-2])(?![-\d\w])`,
-  // JavaScript's and Java's texts of a date, and those of `date`.
   String.raw`(?:${DAY},? )?(?:${MONTH})\.? {1,2}\d{1,2}(?:st|nd|rd|th)?,? (?:\d{4}${AT}|${CLOCK}${ZONE} \d{4})(?!\d)`,
   String.raw`(?:${DAY},? )?\d{1,2}(?:st|nd|rd|th|er)?\.?[ -](?:de )?(?:${MONTH})\.?,?[ -](?:de )?(?:\d{4}|\d{2}(?= \d{1,2}:))${AT}(?!\d)`,
   String.raw`\d{2}-(?:JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)-\d{2}(?![\w-])`,
@@ -34,7 +29,7 @@ const DATE = new RegExp(String.raw`(?<![0-9a-zA-Z.:/_-])(?:${FORMS})`, 'gi');
 const SIGN = /\d[-./_]?[-\dTW年]|\d ?[AP]\.?M\b|\d(?:st|nd|rd|th|er)?\.?,?[ -](?:de )?\p{L}{3}|\p{L}{3}\.? {1,2}\d/iu;
 const PYTHON = /\b(datetime\.(?:datetime|date|time))\(\d[\d, ]{0,40}(?:, tzinfo=[^\n)]{1,60}\)?)?\)/g;
 
-/** Masks dates and times as `<time>`. */
+/** Masks dates and times as `<time>` in forms that message-mask.ts does not cover (contract 21). */
 export function maskDates(text: string): string {
   if (!SIGN.test(text)) return text;
   const masked = text.includes('datetime.') ? text.replace(PYTHON, '$1(<time>)') : text;

@@ -1,7 +1,7 @@
 /**
- * One respect in which the reports of a group differ, with the values that mark a part of them: environment `staging`,
- * or a pattern that the message has. A split names it (contract 20, merge and split), and every later report of the
- * group is asked for it, so reading a value is cheap and linear. Pure.
+ * A property in which the reports of a group differ, with the values that select a part of them. A
+ * split names it (contract 20, merge and split). Every later report is matched against it, so
+ * reading a value must be linear.
  */
 import { compileLinearPattern, type LinearPattern } from '../../../lib/text/linear-pattern.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
@@ -19,16 +19,15 @@ export const RESPECTS = [
   'tag',
 ] as const;
 
-/** `message` is searched for a pattern (RE2 syntax); of all others the value must be equal. */
+/** `message` is matched by a pattern (RE2 syntax); all other fields by equality. */
 export type Respect = (typeof RESPECTS)[number];
 
 export interface Difference {
   field: Respect;
-  /** One of them fits. */
+  /** At least one must match. */
   values: string[];
 }
 
-/** The texts of a report, or of a kept occurrence, that a difference may be about. */
 export interface Differing {
   exception_class?: string | null;
   error_message?: string | null;
@@ -65,11 +64,9 @@ const VALUES: Record<Exclude<Respect, 'message'>, (of: Differing) => readonly st
   tag: (of) => of.tags ?? [],
 };
 
-/** The values of a report; the respect `message` has none, only patterns. */
 export const listDifferenceValues = (field: Exclude<Respect, 'message'>, of: Differing): readonly string[] =>
   VALUES[field](of);
 
-/** Patterns in use, compiled once. */
 const PATTERNS = 500;
 const compiled = new BoundedMap<LinearPattern>({ most: PATTERNS });
 
@@ -82,7 +79,6 @@ export function compileMessagePattern(pattern: string): LinearPattern {
   return made;
 }
 
-/** Whether the report is of the part that the difference names. */
 export function isOfPart({ field, values }: Difference, of: Differing): boolean {
   if (field === 'message') return values.some((pattern) => compileMessagePattern(pattern).test(of.error_message ?? ''));
   const own = listDifferenceValues(field, of);

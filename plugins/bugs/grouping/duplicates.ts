@@ -1,12 +1,9 @@
 /**
- * Messages of a database that met a duplicate (contract 21, masked: templates first). The value is masked, even without
- * digits, and the name of the key, index or constraint stays verbatim, even with digits. So are the values that Laravel
- * writes into the statement that it shows. Pure, linear.
- *
- * A template is found by its opening words, and its end by `indexOf`, since values hold any character.
+ * Masks duplicate-key messages of databases (contract 21, masked: templates first). Values are
+ * masked even without digits; names of keys, indexes and constraints are retained. Templates are
+ * found by their opening words, and their ends by `indexOf`, because values may hold any character.
  */
 
-/** A part of the message: still to be masked, or final. */
 export interface Piece {
   text: string;
   final: boolean;
@@ -28,7 +25,6 @@ const TEMPLATES: readonly Template[] = [
   insertedValues,
 ];
 
-/** The message in order, its duplicate-value templates resolved. */
 export function splitDuplicates(text: string): Piece[] {
   if (!HINT.test(text)) return [{ text, final: false }];
   const pieces: Piece[] = [];
@@ -59,7 +55,7 @@ const KEY_WORD = /['"`] (?:for key|für schlüssel) /gi;
 const MAX_NAME_LENGTH = 300;
 const CLOSING: Readonly<Record<string, string>> = { '«': '»', '»': '«', '„': '“', '“': '”' };
 
-/** `Duplicate entry 'value' for key 'name'`; old servers give the key's number without quotes. */
+/** `Duplicate entry 'value' for key 'name'`; old servers write the key's number without quotes. */
 function mysqlEntry(text: string, at: number, end: number): ReturnType<Template> {
   KEY_WORD.lastIndex = at;
   const match = KEY_WORD.exec(text);
@@ -97,7 +93,7 @@ function bracketedValue(text: string, at: number, end: number): ReturnType<Templ
   return close < at ? null : { upTo: close, instead: '<value>' };
 }
 
-/** A name in quotes that stays as it is; the quotes are part of what is final. */
+/** A quoted name that is retained, including its quotes. */
 function quotedName(text: string, at: number, end: number): ReturnType<Template> {
   const quote = text[at - 1] ?? '';
   const close = within(text.indexOf(CLOSING[quote] ?? quote, at), Math.min(end, at + MAX_NAME_LENGTH));
@@ -115,7 +111,10 @@ function mongoKey(text: string, at: number, end: number): ReturnType<Template> {
 
 const VALUES = ' values (';
 
-/** Laravel's `(Connection: x, SQL: insert into "users" ("name") values (Bob, 5))`: the values have no quotes. */
+/**
+ * Laravel's `(Connection: x, SQL: insert into "users" ("name") values (Bob, 5))`: the values are
+ * unquoted.
+ */
 function insertedValues(text: string, at: number): ReturnType<Template> {
   const values = text.indexOf(VALUES, at);
   if (values < 0) return null;
@@ -123,7 +122,6 @@ function insertedValues(text: string, at: number): ReturnType<Template> {
   return { upTo: Math.max(open, text.lastIndexOf(')')), instead: `${text.slice(at, open)}<value>` };
 }
 
-/** The brace that closes the one before `from`, strings skipped; the end of the line without one. */
 function closingBrace(text: string, from: number, end: number): number {
   let depth = 1;
   let quoted = false;

@@ -1,5 +1,3 @@
-/** One line of a stack trace, whatever its language. */
-
 export type LineKind =
   | 'v8'
   | 'browser'
@@ -16,17 +14,18 @@ export type LineKind =
   | 'native'
   | 'generic';
 
-/** A line of a trace that is a frame. */
 export interface Form {
   kind: LineKind;
   file: string | null;
   function: string | null;
   line_no: number | null;
-  /** Index of its line in the text; set by the reader. */
   line: number;
-  /** The line is the header of a PHP exception that has a previous one: the outer exception, which was reported. */
+  /**
+   * The line is the header of a PHP exception with a previous one; this outer exception was
+   * reported.
+   */
   next: boolean;
-  /** Of a native frame: the image that it lies in; its function is part of the origin where no source is named. */
+  /** Image of a native frame. Without a source file, the function is part of the origin. */
   image?: string;
 }
 
@@ -44,13 +43,10 @@ export const createFrameForm = (
   next: false,
 });
 
-/** The place of a line, `…:12` or `…:12:34`, at its end. */
+/** Line and column at the end of a line: `…:12` or `…:12:34`. */
 export const TAIL = /:(\d{1,9})(?::\d{1,9})?$/;
 
-/**
- * Endings of source files, as an expression without anchors: `view.php:12` is a line of a file, `example.com:80` is
- * not.
- */
+/** Unanchored: `view.php:12` is a line of a file, `example.com:80` is not. */
 export const SOURCE_EXTENSION =
   'php\\d?|phtml|inc|[cm]?[jt]sx?|vue|svelte|astro|pyx?|rb|erb|go|rs|java|kts?|scala|groovy|clj|cs|cshtml|razor|vb|fsx?|' +
   'c|cc|cpp|cxx|hh?|hpp|mm?|swift|dart|p[lm]|t|sh|bash|zsh|psm?1|bat|cmd|lua|exs?|erl|hs|mli?|sql|jl|html?|css|s[ac]ss|less|' +

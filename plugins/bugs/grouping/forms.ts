@@ -1,6 +1,6 @@
 /**
- * Reads one line of a stack trace, language by language (contract 21, first frame). Pure. Every line is read a bounded
- * number of times: marks are found by `indexOf`, and regular expressions are anchored to them.
+ * Parses a line of a stack trace, language by language (contract 21, first frame). Markers are
+ * found by `indexOf`, and regular expressions are anchored to them, so the time is linear.
  */
 import { createFrameForm, SOURCE_EXTENSION, TAIL, type Form } from './form.js';
 import { parseAtFrame, parseDotnetFrame } from './managed.js';
@@ -17,7 +17,7 @@ import {
   parseShellFrame,
 } from './scripts.js';
 
-/** A trimmed, non-empty line as a frame of a known language, or null. */
+/** Parses a trimmed, non-empty line as a frame of a supported language; null if it is none. */
 export function parseFrameLine(line: string): Form | null {
   const first = line.charCodeAt(0);
   if (first === CODE.a && line.startsWith('at ')) return parseAtFrame(line.slice(3).trimStart());
@@ -44,7 +44,6 @@ export function parseFrameLine(line: string): Form | null {
 const CODE = { a: 97, hash: 35, dot: 46, slash: 47, zero: 48 } as const;
 const DIGIT = /\d/;
 
-/** Firefox and Safari: `f@https://host/a.js:12:34`, and a bare URL. */
 function browserForm(line: string): Form | null {
   const tail = TAIL.exec(line);
   if (tail === null) return null;
@@ -59,12 +58,12 @@ function browserForm(line: string): Form | null {
   return SCRIPT.test(file) ? createFrameForm('browser', file, name, tail[1]) : null;
 }
 
-/** A path, a URL, a script, or a browser's word for code without a file. */
+/** A path, a URL, a script, or a browser's label for code without a file. */
 const SCRIPT = /[/\\]|\.[cm]?[jt]sx?$|\.html?$|^<|code$|bundle$/i;
 
 /**
- * The offset of the `@` between name and place. Paths may hold another (`/@scope/`); names of functions hold no `/`
- * before it.
+ * Returns the offset of the `@` between name and place. Paths may contain another (`/@scope/`);
+ * function names contain no `/` before it.
  */
 function nameEnd(place: string): number {
   const at = place.indexOf('@');
@@ -79,7 +78,7 @@ const SOURCE_FILE = new RegExp(`[^.\\\\/:@]\\.(?:${SOURCE_EXTENSION})$`, 'i');
 const OTHER_FILE = /[\\/][^\\/:@]{0,200}\.[A-Za-z][A-Za-z0-9]{0,9}$/;
 const HOST = /^(?:[A-Za-z][A-Za-z0-9+.-]{0,30}:)?\/\/[^/]*$/;
 
-/** A frame of any other language: any `path.ext:NN`. */
+/** Parses a frame of any other language: any `path.ext:NN`. */
 export function parseGenericFrame(line: string): Form | null {
   let from = 0;
   for (let colon = line.indexOf(':'); colon >= 0; colon = line.indexOf(':', colon + 1)) {

@@ -1,12 +1,8 @@
 /**
- * The grouping key, version 2 (contract 21): reports with one key are one item. Pure, and bounded in time whatever the
- * input.
- *
- * Each report has two keys: `dedup_key` decides, and `bare_key` is the key of the same report without origin. Through
- * the bare key a report with a stack meets one without (contract 21, many keys per item; keys.ts).
- *
- * Rejected: the whole stack in the key (the same error with and without a stack is one group), and similarity instead
- * of equality (no one could say why two reports were grouped).
+ * The grouping key, version 2 (contract 21). `bare_key`, the key without origin, matches reports
+ * with a stack trace to those without (contract 21, many keys per item; grouping-keys.ts). The
+ * whole stack trace was rejected as a key, because the same error with and without one is one
+ * group; similarity, because the grouping could not be explained.
  */
 import { hash as digest } from 'node:crypto';
 import type { GroupMember } from '../../../ports/domain/bugs.js';
@@ -23,15 +19,10 @@ export interface GroupingInput {
   error_message?: string | null;
   exception_class?: string | null;
   file_path?: string | null;
-  /**
-   * The function in the file, where the reporter states both (contract 21, Sentry SDK intake): the origin is
-   * `file#function`.
-   */
+  /** The function in the file, if the reporter states both (contract 21, Sentry SDK intake). */
   function_name?: string | null;
   stack_trace?: string | null;
-  /** The message before its values were put in; masked in place of the message. */
   message_template?: string | null;
-  /** Of an exception group that has several. */
   members?: readonly GroupMember[] | null;
   fingerprint?: readonly string[] | null;
 }
@@ -39,27 +30,28 @@ export interface GroupingInput {
 export interface Grouping {
   /** `v2:` and 40 hex digits. */
   dedup_key: string;
-  /** The key without origin; equals `dedup_key` when the report names none. */
+  /** The key without origin; equals `dedup_key` when the report has no origin. */
   bare_key: string;
-  /** Normalised; empty when the report names none or a fingerprint leaves it out. */
+  /** Normalized; empty when the report has none or a fingerprint omits it. */
   origin: string;
-  /** The masked message or title. */
   masked: string;
 }
 
 const SEPARATOR = '\u001f';
 const MESSAGE_LINES = 2;
 const MESSAGE_LENGTH = 2048;
-/** Characters searched for the two lines: more than the longest message that the intake lets through. */
 const MESSAGE_WINDOW = 16_384;
-/** Longest class, and longest element of a fingerprint; the intake's limits are lower. */
+/** Maximum length of a class and of a fingerprint element; the intake's limits are lower. */
 const MAX_PART_LENGTH = 2048;
 const MAX_ELEMENTS = 100;
 const MAX_MEMBERS = 32;
 const DEFAULT = /^\{\{\s{0,8}default\s{0,8}\}\}$/;
 const MAX_DEFAULT_LENGTH = 64;
 
-/** The keys of one report (contract 21, grouping key, version 2). Never throws, under 10 ms for any input. */
+/**
+ * Computes the keys of a report (contract 21, grouping key, version 2). Never throws; the time is
+ * bounded for any input.
+ */
 export function computeGrouping(input: GroupingInput, options: Partial<MaskOptions> = {}): Grouping {
   const masked = getMaskedMessage(input, options) + membersIn(input);
   const parts = fingerprintOf(input);
@@ -71,7 +63,7 @@ export function computeGrouping(input: GroupingInput, options: Partial<MaskOptio
   return { dedup_key, bare_key: origin === '' ? dedup_key : keyFor(''), origin, masked };
 }
 
-/** Class and place of each member of a group, sorted, in lines of their own; empty for any other exception. */
+/** Returns class and place of each member of an exception group, sorted, one per line. */
 function membersIn({ members }: GroupingInput): string {
   if (!members?.length) return '';
   const named = members.slice(0, MAX_MEMBERS).map(({ exception_class, file, function: name }) => {
@@ -84,18 +76,17 @@ function membersIn({ members }: GroupingInput): string {
     .join('');
 }
 
-/** A report's part in the flood rule: its source, which is counted, and its coarse key (contract 21, flood). */
+/** Keys for the flood rule: the counted source, and the coarse key (contract 21, flood). */
 export interface Flood {
   /** The same for all items of one project, type and class. */
   source: string;
   /**
-   * The key in which every word that holds a digit is masked, of class, origin and message. Null where there is no such
-   * word: then no other key has the same coarse key, so none needs to be stored.
+   * The key with every word that contains a digit masked. Null if no such word exists, because no
+   * other key then has the same coarse key.
    */
   coarse_key: string | null;
 }
 
-/** The flood part; null where a fingerprint decides: the sender has decided which errors are one. */
 export function computeFloodKey(input: GroupingInput, { origin, masked }: Grouping): Flood | null {
   if (fingerprintOf(input) !== null) return null;
   const [type = '', project = '', exceptionClass = ''] = headOf(input);
@@ -116,10 +107,7 @@ const headOf = ({ type, project, exception_class }: GroupingInput): string[] => 
   exception_class ? maskGeneratedName(exception_class.slice(0, MAX_PART_LENGTH).trim()) : '',
 ];
 
-/**
- * The caller's file, with its function where the caller states one; else the file (or method) of the first frame; else
- * empty.
- */
+/** Returns the reported file and function; otherwise the file or method of the first frame. */
 export function getOrigin({
   file_path,
   function_name,
@@ -137,18 +125,15 @@ export function getOrigin({
   return frame.file !== null ? normalizeOrigin(frame.file) : maskGeneratedName(frame.function ?? '').toLowerCase();
 }
 
-/** Classes whose message may be the key or the index alone. */
 const KEYED = /OutOfBounds|IndexError|KeyError|KeyNotFound|NegativeArraySize|NoSuchElement|RangeError|ArrayStore/;
 const ALONE = /^[-+]?\d{1,20}$/;
 
-/** The message, or the title, without what differs from report to report. */
 export function getMaskedMessage(input: GroupingInput, options: Partial<MaskOptions> = {}): string {
   const message = messageOf(input);
   if (ALONE.test(message) && KEYED.test(input.exception_class ?? '')) return '<number>';
   return maskText(message, options);
 }
 
-/** The text to mask: the template of the message, the message, or the title. */
 function messageOf({ type, title, error_message, message_template }: GroupingInput): string {
   const message = firstLines(message_template ?? '') || firstLines(error_message ?? '');
   if (message !== '') return message;
@@ -158,7 +143,6 @@ function messageOf({ type, title, error_message, message_template }: GroupingInp
 
 const BREAK = /[\r\n]/;
 
-/** The first 2 non-empty lines, up to 2,048 characters. */
 function firstLines(text: string): string {
   if (text.length <= MESSAGE_LENGTH && !BREAK.test(text)) return text.trim();
   const window = text.length > MESSAGE_WINDOW ? text.slice(0, MESSAGE_WINDOW) : text;
@@ -170,7 +154,6 @@ function firstLines(text: string): string {
   return lines.join('\n').slice(0, MESSAGE_LENGTH).trimEnd();
 }
 
-/** The title in lower case, with blanks for punctuation; a title of nothing but punctuation stays. */
 function plainTitle(title: string): string {
   const lower = title.normalize('NFC').toLowerCase();
   const words = lower.replace(/[\s\p{P}\p{S}]+/gu, ' ').trim();
@@ -179,7 +162,6 @@ function plainTitle(title: string): string {
 
 type Keys = Pick<Grouping, 'dedup_key' | 'bare_key'>;
 
-/** Whether an element of a fingerprint stands for the grouping without one. */
 export const isDefault = (element: string): boolean =>
   element.length <= MAX_DEFAULT_LENGTH && DEFAULT.test(element.trim());
 
@@ -189,13 +171,12 @@ function tail(fingerprint: readonly string[], origin: string, masked: string): s
   );
 }
 
-/** Joins the parts of a key. The separator is removed from each: else a report could choose its key's other parts. */
+/** The separator is removed from each part; otherwise a report could forge the other parts. */
 const joined = (parts: readonly string[]): string =>
   parts.map((part) => (part.includes(SEPARATOR) ? part.replaceAll(SEPARATOR, ' ') : part)).join(SEPARATOR);
 
 const hash = (parts: readonly string[]): string => digest('sha256', joined(parts)).slice(0, 40);
 
-/** Returns the keys of a report without a fingerprint. */
 function keysOf(head: readonly string[], origin: string, masked: string): Keys {
   const dedup_key = `v2:${hash([...head, origin, masked])}`;
   return { dedup_key, bare_key: origin === '' ? dedup_key : `v2:${hash([...head, '', masked])}` };

@@ -1,11 +1,10 @@
 /**
- * Lines of V8, Java and .NET, which all may begin with `at ` (contract 21, first frame). Pure. Brackets tell them
- * apart: V8 has a blank before them, Java has a file inside, .NET has parameters inside.
+ * Parses frames of V8, Java and .NET, which all may start with `at ` (contract 21, first frame). V8
+ * has a blank before its parentheses, Java a file inside, .NET parameters.
  */
 import { createFrameForm, TAIL, type Form } from './form.js';
 import { parsePowershellFrame } from './scripts.js';
 
-/** A line that begins with `at `: Node, Chrome, Hermes, Java, .NET and PowerShell in English, Rust. */
 export function parseAtFrame(given: string): Form | null {
   const rest = given.endsWith(']') ? given.replace(PACKAGING, '') : given;
   const java = rest.endsWith(')') ? javaForm(rest) : null;
@@ -20,7 +19,7 @@ export function parseAtFrame(given: string): Form | null {
   return (rest.endsWith(')') ? null : parsePowershellFrame(rest)) ?? v8Form(rest);
 }
 
-/** The library and its version, which Logback and Log4j write behind a frame: ` ~[shop-1.4.2.jar!/:1.4.2]`. */
+/** Library and version that Logback and Log4j append to a frame: ` ~[shop-1.4.2.jar!/:1.4.2]`. */
 const PACKAGING = /\s{1,4}~?\[[^[\]]{0,300}\]$/;
 
 const V8_WORDS = /^(?:async |new )+/;
@@ -38,7 +37,9 @@ function v8Form(rest: string): Form | null {
   return open >= 0 || place.startsWith('<') ? createFrameForm('v8', null, name ?? place, null) : null;
 }
 
-/** The file that called eval, however deep: `eval at f (/srv/a.js:10:5), <anonymous>:1:1`. */
+/**
+ * Returns the file that called eval, at any depth: `eval at f (/srv/a.js:10:5), <anonymous>:1:1`.
+ */
 function evalForm(place: string, name: string | null): Form {
   const open = place.lastIndexOf('(');
   const close = place.indexOf(')', open);
@@ -52,7 +53,10 @@ function evalForm(place: string, name: string | null): Form {
 const JAVA_PLACE =
   /^(?:([\w$.-]{1,200}\.[A-Za-z]{1,10})(?::(\d{1,9}))?|SourceFile(?::(\d{1,9}))?|Native Method|Unknown Source(?::\d{1,9})?|<generated>|[\w$-]{1,200}:(\d{1,9}))$/;
 
-/** A Java frame: `module/com.acme.Pool$Inner.get(Pool.java:88)` is com/acme/Pool.java, with or without its file. */
+/**
+ * Parses a Java frame: `module/com.acme.Pool$Inner.get(Pool.java:88)` becomes com/acme/Pool.java,
+ * with or without a file.
+ */
 function javaForm(rest: string): Form | null {
   const open = rest.lastIndexOf('(');
   if (open <= 0 || rest.charAt(open - 1) === ' ') return null;
@@ -70,7 +74,7 @@ function javaForm(rest: string): Form | null {
 const JAVA_FILE = /\.(?:java|kts?|scala|groovy|cljc?|jav|gradle|jsp|js|rb|py)$/i;
 const isJavaFile = (file: string, line: string | undefined): boolean => line !== undefined || JAVA_FILE.test(file);
 
-/** A .NET frame in other languages than English: `bei …`, `à …`, `в …`, `場所 …`. */
+/** Parses a localized .NET frame: `bei …`, `à …`, `в …`, `場所 …`. */
 export function parseDotnetFrame(line: string): Form | null {
   const blank = line.indexOf(' ');
   if (blank < 1 || blank > 12 || !/^[\p{L}\p{M}]+:?$/u.test(line.slice(0, blank))) return null;
@@ -80,14 +84,16 @@ export function parseDotnetFrame(line: string): Form | null {
   return methodForm(rest);
 }
 
-/** Of native AOT, and of frames without symbols. */
 const IL_OFFSET =
   /^\+ 0x[0-9a-f]{1,16}|^(?:in <[^>]{1,200}>(?::(?:line )?\d{1,9})?|IL_[0-9a-f]{1,8}|\[0x[0-9a-f]{1,16}\])$/;
 const METHOD = /^[\p{L}_<][\p{L}\p{N}_.`<>+$|,[\]@&-]*$/u;
 const DOTNET_PLACE = /:[^\d:\\/.]{0,24}(\d{1,9})\.?$/;
 const PATH_START = /(?:^|[\s:])((?:[A-Za-z]:)?[\\/]|[\p{L}\p{N}_.-]{1,100}[\\/])/u;
 
-/** Mono and Unity: `Acme.Job.Run (System.Int32 x) [0x0001f] in <3f25…>:0`, `Job.Run () (at Assets/Job.cs:12)`. */
+/**
+ * Mono and Unity: `Acme.Job.Run (System.Int32 x) [0x0001f] in <3f25…>:0`, `Job.Run () (at
+ * Assets/Job.cs:12)`.
+ */
 const MONO =
   /^([\p{L}_<][\p{L}\p{N}_.`<>+$|,/:@-]{0,500}) \([^()]{0,500}\) ?(?:\[0x[0-9a-f]{1,16}\] in (.{1,1000}?):\d{1,9}|\(at (.{1,1000}?):\d{1,9}\)|\+ 0x[0-9a-f]{1,16}) ?$/u;
 const MONO_LINE = /:(\d{1,9})\)? ?$/;
@@ -103,7 +109,10 @@ function monoForm(found: RegExpExecArray): Form {
   );
 }
 
-/** A .NET method: `Acme.Order.Load(Guid id) in C:\src\Order.cs:line 42`; without a file the method is the place. */
+/**
+ * Parses a .NET method: `Acme.Order.Load(Guid id) in C:\src\Order.cs:line 42`. Without a file, the
+ * method is the place.
+ */
 function methodForm(rest: string): Form | null {
   const open = rest.indexOf('(');
   const close = rest.indexOf(')', open);

@@ -1,8 +1,7 @@
 /**
- * The masked message (contract 21): parts that vary between reports of one error become placeholders. Pure, linear.
- *
- * Placeholders hold neither digits nor quotes, so a masked text masks to itself. Quotes come last: a quoted value with
- * any variable part is variable as a whole, whatever its kind.
+ * Masks a message (contract 21): parts that vary between reports become placeholders. Placeholders
+ * contain neither digits nor quotes, so masking is idempotent. Quotes come last: a quoted value
+ * with any variable part is masked as a whole.
  */
 import { GUID, GUID_START } from '../../../lib/text/guid.js';
 import { maskNamesInText } from '../../../lib/text/generated-names.js';
@@ -16,7 +15,6 @@ import { maskIpv4, maskIpv6, maskMac } from './network.js';
 import { maskQuoted } from './quotes.js';
 import { maskRuntimeValues } from './runtime-values.js';
 
-/** Masks that may be switched off (`grouping.mask_…` of the configuration). */
 export interface MaskOptions {
   emails: boolean;
   /** IPv4 and IPv6, with their port. */
@@ -24,13 +22,10 @@ export interface MaskOptions {
   mac_addresses: boolean;
   /** Bare numbers of 6 or more digits. */
   numbers: boolean;
-  /** Numbers of 4 and 5 digits, except codes and ports; off with `numbers`. */
+  /** Numbers of 4 and 5 digits, except codes and ports; disabled with `numbers`. */
   short_numbers: boolean;
-  /** Numbers with a unit of time, size or share. */
   measures: boolean;
-  /** Numbers that are segments of paths and URLs. */
   path_numbers: boolean;
-  /** Ids of processes and threads. */
   process_ids: boolean;
   /** 16 or more characters, letters mixed with 4 or more digits. */
   long_words: boolean;
@@ -69,7 +64,7 @@ const TIMES = [
   String.raw`(?:${DAY} )?${MONTH} {1,2}\d{1,2} \d{2}:\d{2}:\d{2}(?: [A-Z]{3,4})?(?: \d{4})?(?!\d)`,
   String.raw`\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,9})?${ZONE}(?![\d:])`,
 ].join('|');
-/** One expression, so the text is searched once, whatever the number of forms. */
+/** A single expression, so that the text is searched once for all forms. */
 const TIME = new RegExp(`(?<![0-9a-z.:/-])(?=[0-9JFMASONDTW])(?:${TIMES})`, 'gi');
 
 const ADDRESS =
@@ -88,17 +83,18 @@ const EMAIL = /(?<![\w.+%-])[\w.+%-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,62})\.){1,8
 const NUMBER = /(?<![0-9a-z_])\d{6,}(?![0-9a-z_])/gi;
 
 /**
- * A number behind such a word is no amount and no id; `WinError` and `statusCode` match too, `report` and `zipcode` do
- * not.
+ * A number after such a word is neither an amount nor an id. `WinError` and `statusCode` match;
+ * `report` and `zipcode` do not.
  */
 const CODE_WORD = String.raw`(?<![a-z])(?:win|exit|error|status|result|return|http|sql|os)?(?:status|code|error|errno|http|ora|sqlstate|port|version|year)[ :=#([/-]{1,3}`;
-/** A number of 4 and 5 digits; `db:5432` and `10.0.19045` are a port and a version. */
+/** A number of 4 or 5 digits; `db:5432` and `10.0.19045` are a port and a version. */
 const SHORT_NUMBER = new RegExp(String.raw`(?<![0-9a-z_]|\w:|\d\.)(?<!${CODE_WORD})\d{4,5}(?![0-9a-z_]|\.\d)`, 'gi');
 
 /**
- * @param text the first lines of a message; the caller caps it
- * @returns the text with placeholders (`<guid>`, `<time>`, `<address>`, `<line>`, `<email>`, `<ip>`, `<mac>`,
- * `<duration>`, `<size>`, `<share>`, `<id>`, `<number>`, `<value>`)
+ * Replaces the variable parts of a message.
+ * @param text the first lines of a message; the caller limits its length
+ * @returns the text with placeholders (`<guid>`, `<time>`, `<address>`, `<line>`, `<email>`,
+ *   `<ip>`, `<mac>`, `<duration>`, `<size>`, `<share>`, `<id>`, `<number>`, `<value>`)
  */
 export function maskText(text: string, options: Partial<MaskOptions> = {}): string {
   const enabled = { ...EVERY_MASK, ...options };
@@ -107,7 +103,7 @@ export function maskText(text: string, options: Partial<MaskOptions> = {}): stri
   return masked;
 }
 
-/** Cheap signs of a possible match of a costlier expression: most messages have none of them. */
+/** Inexpensive pre-checks of expensive expressions; most messages match none. */
 const HEX_HINT = new RegExp(`${GUID_START}|[0-9a-f]{24}`, 'i');
 const DIGIT = /\d/;
 const TIME_HINT = /\d[:/.-]\d|\d[ -][a-z]{3}[ -]\d|[a-z]{3} {1,2}\d{1,2} \d|\d{8}T\d|\/[a-z]{3}\//i;
@@ -145,7 +141,6 @@ function maskDigits(text: string, options: MaskOptions): string {
   return options.short_numbers ? masked.replace(SHORT_NUMBER, '<number>') : masked;
 }
 
-/** Generated names and paths, and values of runtimes: before all others, which would leave half of them. */
 const maskGenerated = (text: string): string =>
   maskRuntimeValues(maskPaths(maskDates(maskNamesInText(maskPods(text)))));
 

@@ -1,12 +1,10 @@
 /**
- * Numbers with a unit (contract 21, masked). Number and unit are masked together, since `870 kB` and `3.5 MB` say the
- * same. Pure, linear. Single letters count only where a unit is meant: `2d` is a kind of canvas and `5G` a kind of
- * network.
+ * Masks numbers with a unit (contract 21, masked) together, because `870 kB` and `3.5 MB` mean the
+ * same. Single letters match only where a unit is meant: `2d` is a canvas and `5G` a network.
  */
 
-/** The start of a number: never the tail of a word, a version or a longer number. */
+/** The start of a number: never the end of a word, a version or a longer number. */
 const START = String.raw`(?<![\p{L}\p{N}_]|\d[.,:'])(?:(?<=^|[\s([=:,])[-+\u2212])?`;
-/** A number: `1673`, `1.5`, `1,234.5`, `1_000`, `2e3`. */
 const NUMBER = String.raw`${START}\d{1,20}(?:[.,'_]\d{1,20}){0,8}(?:[eE][+-]?\d{1,3})?`;
 const END = String.raw`(?![\p{L}\p{N}_])`;
 
@@ -16,7 +14,6 @@ const TIME_UNITS = [
   '(?:nano|micro|milli)s(?:econds?)?|millis',
   '(?:milli)?sekunden?|minuten|stunden?|tagen?|tage',
 ].join('|');
-/** A duration as Go writes it: `1h2m3.5s`. */
 const COMPOUND = String.raw`(?:\d{1,9}(?:\.\d{1,9})?(?:[nu\u00b5\u03bcm]s|[hms])){1,5}`;
 const SIZE_UNITS =
   '[kmgtpe]i?b|[kmgt]i?bits?|[kmgt]bps|(?:kilo|mega|giga|tera|kibi|mebi|gibi)?(?:bytes?|bits?)|octets?|pixels?';
@@ -26,10 +23,9 @@ const DURATION = new RegExp(
   'giu',
 );
 const SIZE = new RegExp(String.raw`${NUMBER}[ \u00a0\u202f-]?(?:${SIZE_UNITS})${END}`, 'giu');
-/** A short size: `512 B`, `64k`, `512M`. Upper or lower case decides the meaning. */
+/** A short size: `512 B`, `64k`, `512M`. Case-sensitive. */
 const SHORT_SIZE = new RegExp(String.raw`${NUMBER}(?:[ \u00a0]?B|(?<=\d\d)[kKMG])${END}`, 'gu');
 const SHARE = new RegExp(String.raw`${NUMBER}(?:[ \u00a0\u202f]?[%\u2030]|[ \u00a0]percent)(?![\p{L}\p{N}_%])`, 'giu');
-/** Durations in a row: `1 minute 30 seconds`, `1h 30m`. */
 const DURATIONS = /<duration>(?:(?:,? and |,? )<duration>)+/g;
 
 const HINT = /\d[ \u00a0\u202f-]?[\p{L}%‰]/u;

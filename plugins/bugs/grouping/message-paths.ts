@@ -1,19 +1,16 @@
 /**
- * Paths and addresses inside a message, masked by the rules for origins (paths.ts; contract 21, amendments). Pure,
- * linear.
+ * Masks paths and URLs inside a message by the rules for origins (path-masks.ts; contract 21,
+ * amendments).
  */
 import { isPage, maskSegments, POD } from './paths.js';
 
-/** A possible path or URL: one word, without the signs around it. */
 const SLASHED = /[^\s"'`<>|()[\]{},;]{2,}/g;
 const SLASH = /[/\\]/;
 const ADDRESS = /^[a-z][a-z0-9+.-]{1,30}:\/\/[^/\\]*/i;
 const LETTER = /\p{L}/u;
-/** What follows a path: the full stop of its sentence, or a line and a column. */
 const TAIL = /(?::\d{1,9}){0,2}[.:!]{0,3}$/;
 const MAX_WORD_LENGTH = 1024;
 
-/** Masks hashes, versions, temporary names and the like in every path and URL. */
 export const maskPaths = (text: string): string =>
   SLASH.test(text)
     ? text.replace(SLASHED, (word) => (isPath(word) ? maskWord(word.slice(0, MAX_WORD_LENGTH)) : word))
@@ -26,9 +23,8 @@ function isPath(word: string): boolean {
 }
 
 const ASSET = /\.(?:[cm]?js|css|wasm)(?:\.map)?$/i;
-/** `v2` and `oauth2` are words of an interface; other segments of an address that hold digits are values. */
+/** `v2` and `oauth2` are words of an API; other URL segments with digits are values. */
 const WORDS = /^(?:v\d{1,2}(?:\.\d{1,2})?|[a-z]{2,20}\d{1,2}|\D+|\d+)$/i;
-/** Left to the mask of numbers in paths, which may be switched off. */
 const NUMBER = /^\d+$/;
 const HOME = /(?<=(?:^|[/\\])(?:home|Users)[/\\])[^/\\]{1,64}(?=[/\\])/;
 
@@ -59,7 +55,6 @@ function maskWord(word: string): string {
 /** Bundlers number their chunks: `417.<hash>.chunk.js`. */
 const CHUNK = /^\d{1,9}\.(?=<hash>|(?:chunk\.)?[cm]?js$|(?:chunk\.)?css$)/;
 
-/** Names of pods, wherever they stand. */
 export const maskPods = (text: string): string => (text.includes('-') ? text.replace(POD, '-<pod>') : text);
 
 const HOST_NUMBERS = /\b(ip|ec2)(?:-\d{1,3}){4}\b/g;

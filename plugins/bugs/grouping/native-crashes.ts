@@ -1,20 +1,20 @@
 /**
- * Frames of native crash reports as text: Apple's, Android's tombstones, WinDbg, Breakpad, and glibc's `backtrace`
- * (contract 21, amendments). Pure, linear: every pattern is bounded and anchored.
+ * Parses frames of native crash reports (contract 21, amendments). Every pattern is bounded and
+ * anchored.
  */
 import { isSystemFunction, isSystemImage } from '../../../lib/text/system-images.js';
 import { createFrameForm, type Form } from './form.js';
 
 interface NativeLine {
   pattern: RegExp;
-  /** Image, function, file, line. */
   groups: readonly [image: number, name: number, file: number, line: number];
 }
 
 const NONE = 0;
 const LINES: readonly NativeLine[] = [
   {
-    // `4   Shop   0x0000000104a1b2c4 -[Cart total] + 44 (Cart.m:12)`, and a whole address in place of a name.
+    // `4 Shop 0x0000000104a1b2c4 -[Cart total] + 44 (Cart.m:12)`, and a full address in place of a
+    // name.
     pattern:
       /^\d{1,4}\s{1,8}(\S[^\t]{0,80}?)\s{1,60}0x[0-9a-f]{6,16}\s{1,4}(?:0x[0-9a-f]{6,16}|(\S.{0,600}?))(?:\s\+\s\d{1,12})?(?: \(in [^()]{1,100}\))?(?:(?: \+ \d{1,12})? \(([^()]{1,300}):(\d{1,9})\))?$/i,
     groups: [1, 2, 3, 4],
@@ -32,7 +32,7 @@ const LINES: readonly NativeLine[] = [
     groups: [1, 2, 3, 4],
   },
   {
-    // ` 4  shop!Cart::total [cart.cpp : 12 + 0x5]` of minidump_stackwalk.
+    // ` 4 shop!Cart::total [cart.cpp : 12 + 0x5]` of minidump_stackwalk.
     pattern:
       /^\d{1,4} {1,4}([\w.+-]{1,100})!(\S.{0,600}?)(?: \[(.{1,400}?) : (\d{1,9}) \+ 0x[0-9a-f]{1,16}\]| \+ 0x[0-9a-f]{1,16})?$/i,
     groups: [1, 2, 3, 4],
@@ -48,7 +48,6 @@ const SIGN = /0x[0-9a-f]{4}|^#\d{1,4}\s+pc |!|^[0-9a-f]{2,4} [0-9a-f]{8}/i;
 
 const imageName = (path: string): string => path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
 
-/** A trimmed line as a native frame; its file is the source's, else the image. */
 export function parseNativeFrame(line: string): Form | null {
   if (!SIGN.test(line)) return null;
   for (const { pattern, groups } of LINES) {
@@ -63,11 +62,14 @@ export function parseNativeFrame(line: string): Form | null {
   return null;
 }
 
-/** Where the crash stands in an Apple report: the exception's own frames, else those of the thread that crashed. */
+/** Apple reports: the exception's own frames, else those of the crashed thread. */
 const BLOCKS = [/^Last Exception Backtrace:/m, /^Thread \d{1,5}(?: name:[^\n]{0,200}\n+Thread \d{1,5})? Crashed\b/m];
 const TOP = 3;
 
-/** The first frame of an image of the application's own; else the first three functions together. */
+/**
+ * Returns the first frame of the application's own images; otherwise the first frame with three
+ * function names joined.
+ */
 export function findCrashFrame(frames: readonly Form[], text: string): Form | null {
   const block = crashedBlock(frames, text);
   const own = block.find(
@@ -76,7 +78,7 @@ export function findCrashFrame(frames: readonly Form[], text: string): Form | nu
   const [first] = block;
   if (own !== undefined || first === undefined) return own ?? null;
   const names = block.flatMap(({ function: name }) => name ?? []).slice(0, TOP);
-  // The frame itself is changed: the page marks it.
+  // Modifies the frame itself, because the page marks it.
   return names.length === 0 ? first : Object.assign(first, { function: names.join(' | ') });
 }
 

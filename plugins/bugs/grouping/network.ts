@@ -1,11 +1,8 @@
-/** Network addresses in a message: IPv4 and IPv6 with their port, MAC addresses (contract 21, masked). Pure, linear. */
-
 const PORT = String.raw`(?::\d{1,5}(?!\d))?`;
 const QUAD = String.raw`(?<![\w.]|version[ =:])(?:\d{1,3}\.){3}\d{1,3}(?![\w]|\.\d)`;
 const IPV4_AND_PORT = new RegExp(`${QUAD}${PORT}`, 'gi');
 const IPV4_HINT = /\d\.\d{1,3}\.\d/;
 
-/** Groups of hex digits between colons; `isIpv6` decides by their count. */
 const GROUPS = String.raw`(?:[0-9a-f]{0,4}:){2,8}(?:(?:\d{1,3}\.){3}\d{1,3}|[0-9a-f]{1,5}|(?<=::))`;
 const ZONE = '(?:%[0-9a-z]{1,15})?';
 const IPV6 = new RegExp(String.raw`\[(${GROUPS})${ZONE}\]${PORT}|(?<![\w:.])(${GROUPS})${ZONE}(?![\w:]|\.\d)`, 'gi');
@@ -18,7 +15,7 @@ const MAC_HINT = /[0-9a-f]{2}[:-][0-9a-f]{2}[:-]|[0-9a-f]{4}\.[0-9a-f]{4}\./i;
 /** Masks dotted quads as `<ip>`, but no versions. */
 export const maskIpv4 = (text: string): string => (IPV4_HINT.test(text) ? text.replace(IPV4_AND_PORT, '<ip>') : text);
 
-/** Masks IPv6 addresses as `<ip>`, before times and lines, whose colons these hold too. */
+/** Masks IPv6 addresses as `<ip>`. Must run before times and lines, which contain colons too. */
 export const maskIpv6 = (text: string): string =>
   IPV6_HINT.test(text)
     ? text.replace(IPV6, (whole, inBrackets?: string, bare?: string) =>
@@ -26,12 +23,12 @@ export const maskIpv6 = (text: string): string =>
       )
     : text;
 
-/** Masks hardware addresses as `<mac>`, before IPv6 addresses, which look alike. */
+/** Masks MAC addresses as `<mac>`. Must run before IPv6 addresses, which look similar. */
 export const maskMac = (text: string): string => (MAC_HINT.test(text) ? text.replace(MAC, '<mac>') : text);
 
 /**
- * Whether a candidate has eight groups, fewer around `::`, or a port as a ninth where Java writes one. A name such as
- * `face::cafe` has no digit.
+ * Accepts eight groups, fewer around `::`, or a port as a ninth as Java writes it. A name such as
+ * `face::cafe` contains no digit.
  */
 function isIpv6(candidate: string): boolean {
   if (!/\d/.test(candidate)) return false;

@@ -1,6 +1,6 @@
 /**
- * The origin of an error as one short text (contract 21, origin): the same file deployed elsewhere, built again or
- * named by another tool has one origin. Pure, linear.
+ * Normalizes the origin of an error (contract 21, origin), so that the same file has one origin in
+ * every deployment and build.
  */
 import { maskGeneratedName, maskNamesInText } from '../../../lib/text/generated-names.js';
 import { isPage, maskPage, maskSegments } from './paths.js';
@@ -8,7 +8,6 @@ import { isPage, maskPage, maskSegments } from './paths.js';
 const MAX_LENGTH = 4096;
 const SEGMENTS = 2;
 
-/** Schemes around another URL. */
 const WRAPPER = /^(?:(?:blob|jar|view-source):){1,4}/i;
 const SCHEME = /^[a-z][a-z0-9+.-]{1,31}:\/\/[^/]*/i;
 /** Schemes without a host; any other word before a colon may be a file before its line. */
@@ -16,16 +15,18 @@ const BARE_SCHEME = /^(?:node|file|webpack-internal|webpack|ng|app|package|about
 const DRIVE = /^\/?[a-z]:(?=[\\/]|[^\d])/i;
 const LINE = /(?::[^\d:\\/.]{0,20}\d{1,9}){1,2}$|\(\d{1,9}(?:,\d{1,9})?\)$/;
 
-/** Ruby's and PHP's code that a program evaluates, named by the file that holds it. */
 const EVALUATED =
   /^\(eval at (.{1,2000}):\d{1,9}\)$|^(.{1,2000}\.\w{1,8})\(\d{1,9}\) : (?:eval\(\)'d code|runtime-created function)$/;
-/** Chrome's name of a script without an address: `VM123`, `VM123 app.js`. */
+/** Chrome's name of a script without a URL: `VM123`, `VM123 app.js`. */
 const VM_SCRIPT = /^VM\d{1,9}(?: |(?=:|$))/;
 
-/** The segments of a path. @param isWhole also what a program evaluates, and the fragment of a page */
+/**
+ * Returns the segments of a path.
+ * @param isWhole also strips evaluated code and the fragment of a page
+ */
 export function cutPath(file: string, isWhole = true): string[] {
   let path = file.slice(0, MAX_LENGTH).trim();
-  // Before the path is divided: a hidden class of Java has a slash in its name.
+  // Before splitting: the name of a hidden Java class contains a slash.
   if (isWhole) path = maskNamesInText(evaluatedIn(path).replace(VM_SCRIPT, ''));
   path = path.replace(WRAPPER, '');
   const url = SCHEME.exec(path);
@@ -43,8 +44,8 @@ function evaluatedIn(path: string): string {
 }
 
 /**
- * The last two segments in lower case; scheme, host, query, drive letter and `:line:col` cut; generated parts masked
- * (paths.ts, lib/text/generated-names.ts). Empty when nothing is left.
+ * Returns the last two segments in lowercase, without scheme, host, query, drive and `:line:col`,
+ * and with generated parts masked.
  */
 export function normalizeOrigin(file: string): string {
   const segments = cutPath(file);
@@ -54,10 +55,8 @@ export function normalizeOrigin(file: string): string {
 }
 
 const MAX_FUNCTION_LENGTH = 600;
-/** Words of SDKs for a function without a name. */
 const NAMELESS = /^(?:\?+|<?anonymous>?|<unknown>|<redacted>|\{closure\}|\{anonymous\}|0x[0-9a-f]{1,16})$/i;
 
-/** A function as part of an origin; empty for one without a name. Functions that differ only in case are different. */
 export function normalizeFunction(name: string): string {
   const given = name.slice(0, MAX_FUNCTION_LENGTH).trim();
   const masked = NAMELESS.test(given) ? '' : maskGeneratedName(given);

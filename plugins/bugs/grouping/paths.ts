@@ -1,30 +1,29 @@
 /**
- * Masks the generated parts of paths and addresses (contract 21, amendments): hashes, versions, build folders,
- * temporary names, containers and pods, and the variable segments of a page's address. Used for origins and for the
- * paths inside messages. Pure, linear.
+ * Masks the generated parts of paths and URLs in origins and messages (contract 21, amendments).
  */
 import { GUID } from '../../../lib/text/guid.js';
 
 const ANY_GUID = new RegExp(`\\{?${GUID}\\}?`, 'gi');
 /** A hash between dots, `main.3f2504e0.js`: 8 or more hex digits. */
 const DOTTED_HASH = /\.[0-9a-f]{8,64}(?=\.)/gi;
-/** Nuxt and Parcel write seven digits; a word such as `facade2` has no two. */
+/** Nuxt and Parcel write seven digits; a word such as `facade2` does not contain two digits. */
 const SHORT_HASH = /(?<=^|\.)(?=[0-9]*[a-f])(?=[a-f]*[0-9][a-f]*[0-9])[0-9a-f]{7}(?=\.(?:[cm]?js|css)\b|$)/g;
-/** A hash behind a hyphen, `main-3f2504e0.js`: with a letter and a digit, since a date may be here too. */
+/** `main-3f2504e0.js`: a letter and a digit are required, because a date may occur here too. */
 const HYPHENED_HASH = /[-_~](?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{8,64}(?=\.|$)/gi;
 const WHOLE_HASH = /^(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{8,64}(?=\.|$)/i;
-/** Endings that bundlers write: `.js`, `.min.js`, `.chunk.css`, `.js.map`. */
 const BUNDLE = String.raw`(?=(?:\.(?:min|chunk|bundle|esm|umd|iife|legacy|modern|module))?\.(?:[cm]?js|css|wasm)(?:\.map)?$)`;
-/** The eight characters that bundlers take from base64 and base32: `index-BdJ3kf9Q.js`, `chunk-5KJ2X7QW.js`. */
+/** The eight base64 or base32 characters of bundlers: `index-BdJ3kf9Q.js`, `chunk-5KJ2X7QW.js`. */
 const BUNDLED_HASH = new RegExp(`([-._])([\\w-]{8})${BUNDLE}`, 'i');
-/** A longer one, as Rollup and Turbopack can be told to write. */
+/** A longer hash, which Rollup and Turbopack can be configured to write. */
 const LONG_HASH = new RegExp(`([-._])(?=[\\w-]*\\d)(?=[\\w-]*[a-z])([a-z0-9_]{10,40})${BUNDLE}`, 'i');
 /** A name that is only a hash: `_nuxt/DlAUqK2U.js`. */
 const BUNDLED_NAME = new RegExp(`^[\\w-]{8}${BUNDLE}`, 'i');
-/** A word, no hash: `settings`, `UserCart`, `Service1` of a row of files, or a number between other words. */
+/**
+ * A word rather than a hash: `settings`, `UserCart`, a numbered `Service1`, or a number between
+ * other words.
+ */
 const WORD = /^(?:[a-z]*(?:[A-Z][a-z]{2,}){1,4}\d?|[a-z]{1,8}|\d{1,3})$/;
 
-/** Whether a name is a hash: not when it consists of words in small letters and camel case. */
 const isHash = (name: string): boolean => !name.split(/[-_]/).every((word) => WORD.test(word));
 
 function maskBundled(name: string): string {
@@ -36,18 +35,20 @@ function maskBundled(name: string): string {
     .replace(LONG_HASH, (found, before: string, part: string) => (isRandom(part) ? `${before}<hash>` : found));
 }
 
-/** Whether letters and digits change so often that no one wrote the word: `kTw9B4zd`, `V1StGXR8_Z5jdHi6B-myT`. */
+/**
+ * Returns whether letters and digits alternate too often for a real word: `kTw9B4zd`,
+ * `V1StGXR8_Z5jdHi6B-myT`.
+ */
 export function isRandom(word: string): boolean {
   if (word.length < 8 || !/^(?=[^\d]*\d)(?=[^a-zA-Z]*[a-zA-Z])[\w-]+$/.test(word)) return false;
   const runs = word.match(/[a-z]+|[A-Z]+|\d+/g)?.length ?? 0;
   return runs * 20 >= word.length * 11 || (word.length >= 16 && runs * 4 >= word.length);
 }
 
-/** Folders behind which a release, a build, a process or a container is named. */
+/** Folders whose next segment names a release, build, process or container. */
 const NUMBERED =
   /^(?:releases?|builds?|deploy(?:ment)?s?|revisions?|versions?|overlay2|pods|containers|snapshots|proc)$/i;
 const BUILD_NAME = /^(?:[\d._:TZ+-]{1,40}|v?\d[\w.+-]{0,60}|(?=[a-f]*\d)[0-9a-f]{7,64}|r\d{1,12})$/i;
-/** Folders of Next below `_next/static` and `_next/data` that are none of a build. */
 const NEXT_FOLDERS = new Set(['chunks', 'css', 'media', 'pages', 'runtime', 'webpack', 'development', 'images', 'app']);
 const VERSION =
   /(^|[a-z\d]?[-_@ ])v?\d{1,6}(?:\.\d{1,10}){1,4}(?:[-+._]?(?:alpha|beta|rc|snapshot|dev|build|final|release|[a-f0-9]{6,40}|\d{1,12})[\w.]{0,40}){0,3}$/i;
@@ -57,22 +58,20 @@ const DATED = /^(?=(?:\D{0,3}\d){8})[vr]?\d[\dTZ_.:+-]{7,40}$/;
 const NUMBERED_BUILD =
   /^((?:build|release|rev|deploy|version|job|run|task|attempt|application|container)[-_.]?)\d[\d_]{0,40}$/i;
 const LONG_VERSION = /^[vrb]\d{3,20}$/;
-/** A pod of Kubernetes: its ReplicaSet, or the run of its CronJob, and five characters. */
+/** Suffix of a Kubernetes pod: its ReplicaSet, or the run of its CronJob, and five characters. */
 export const POD =
   /(?<=[a-z0-9])-(?:\d{8,10}|(?=[a-z]{0,9}\d[a-z]{0,9}\d)(?=\d{0,9}[a-z])[a-z0-9]{6,10})-(?:(?=[a-z]{0,4}\d)[a-z0-9]{5}|[bcdfghjklmnpqrstvwxz2456789]{5})(?![a-z0-9])/g;
 const SHARED_OBJECT = /(\.so)(?:\.\d{1,6}){1,4}$/;
 
 const TEMPORARY = '<temporary>';
-/** What `tempfile`, `mktemp`, PyInstaller and the upload of a form name, wherever it stands. */
 const TEMPORARY_NAME =
   /^(?:tmp(?!_[a-z]+(?:\.|$))[a-z0-9_]{8}|tmp\.[A-Za-z0-9]{6,12}|\.tmp[A-Za-z0-9]{6}|_MEI[A-Za-z0-9]{4,12}|php[A-Za-z0-9]{6}|RackMultipart[\w-]{8,60}|ipykernel_\d{1,9}|go-build\d{3,20}|pip-[a-z-]{2,30}-[a-z0-9_]{8})(?=\.|$)/;
 const CELL = /^\d{1,20}(?=\.py$)/;
-/** A store of Nix or Guix: `3f25…-shop-1.4.2`. */
+/** Store path of Nix or Guix: `3f25…-shop-1.4.2`. */
 const STORE_HASH = /^[0-9a-z]{32}(?=-[A-Za-z])/;
-/** `v0.0.0-20261101120000-3f2504e0a1b2` of a module of Go. */
+/** `v0.0.0-20261101120000-3f2504e0a1b2` of a Go module. */
 const PSEUDO_VERSION = /@v\d{1,6}\.\d{1,6}\.\d{1,6}-(?:[\w.]{1,20}\.)?\d{14}-[0-9a-f]{12}$/;
 
-/** Whether the segments before `at` lead into a folder for temporary files. */
 function isTemporary(segments: readonly string[], at: number): boolean {
   const [before = '', beforeThat = ''] = [segments[at - 1]?.toLowerCase(), segments[at - 2]?.toLowerCase()];
   if (before === 'tmp') return at === 1 || /^(?:var|private|usr|dev|~)$/.test(beforeThat);
@@ -81,18 +80,21 @@ function isTemporary(segments: readonly string[], at: number): boolean {
   return before === 't' && segments[at - 4]?.toLowerCase() === 'folders';
 }
 
-/** `/var/folders/zz/zyxvpxvq/T`: the two names of a user's folder. */
+/** `/var/folders/zz/zyxvpxvq/T`: the two names of a user's folder on macOS. */
 const isFolderOfMac = (segments: readonly string[], at: number): boolean =>
   [at - 1, at - 2].some((i) => segments[i] === 'folders' && /^[TC0]$/.test(segments[i + 3] ?? ''));
 
-/** A name below such a folder: masked where it has a digit, begins with `tmp` or `temp`, or changes its case. */
+/** Masks names with a digit, with the prefix `tmp` or `temp`, or in mixed case. */
 function temporaryName(name: string): string {
   const stem = name.replace(/(?:\.[A-Za-z]{1,8}){0,2}$/, '');
   if (stem !== '' && !/\d|^te?mp.|[a-z][A-Z][a-z]*[A-Z]|_[a-z]{0,7}_|^[A-Z]/.test(stem)) return name;
   return `${TEMPORARY}${name.slice(stem.length)}`;
 }
 
-/** One segment of a path without its generated parts. @param at its index; the last one is a file */
+/**
+ * Masks the generated parts of one segment.
+ * @param at its index; the last segment is a file
+ */
 function maskSegment(segments: readonly string[], at: number): string {
   const segment = segments[at] ?? '';
   const isFile = at === segments.length - 1;
@@ -139,22 +141,19 @@ function isNextBuild(segments: readonly string[], at: number): boolean {
   return before === '_nuxt' && DIGIT.test(segment) && segment.length >= 6;
 }
 
-/** Segments that are looked at: those nearest to the file. */
 const MAX_SEGMENTS = 32;
 
-/** The segments of a path without their generated parts. */
 export function maskSegments(segments: readonly string[]): string[] {
   const near = segments.length > MAX_SEGMENTS ? segments.slice(-MAX_SEGMENTS) : segments;
   return near.map((_, at) => maskSegment(near, at));
 }
 
-/** Schemes of what a browser or an application shell shows. */
 const PAGE_SCHEME = /^(?:https?|app|capacitor|ionic|tauri|chrome-extension|moz-extension):/i;
 const SCRIPT =
   /\.(?:[cm]?[jt]sx?|vue|svelte|wasm|css|bundle|jsbundle|map|dart|json|py|rb|kt|go|rs|cs|java|coffee|hbc)$/i;
 const PAGE_FILE = /\.(?:html?|xhtml|php|aspx?|jspx?|cgi)$/i;
 
-/** Whether a frame's file is the address of a page: it has a page's scheme, and its path ends in no script. */
+/** Returns whether a frame's file is the URL of a page rather than of a script. */
 export function isPage(file: string): boolean {
   if (!PAGE_SCHEME.test(file)) return false;
   const path = file.split(/[?#]/, 1)[0] ?? '';
@@ -170,7 +169,10 @@ const MAX_PAGE_SEGMENTS = 4;
 const isVariable = (segment: string, at: number): boolean =>
   /\d|[<>]/.test(segment) || segment.length > 40 || (at === 0 && LOCALE.test(segment));
 
-/** A page's path, the segments that vary masked. At least one segment that does not vary counts, where there is one. */
+/**
+ * Masks the variable segments of a page's path. At least one constant segment is included, if one
+ * exists.
+ */
 export function maskPage(segments: readonly string[]): string[] {
   const masked = segments.map((segment, at) => (isVariable(segment, at) ? PART : segment));
   let count = Math.min(PAGE_SEGMENTS, masked.length);

@@ -1,12 +1,9 @@
 /**
- * Values in quotes (contract 21, masked): a value that holds a digit or a placeholder becomes `<value>`. Pure, linear.
- *
- * A quote opens where no word ends and closes where none begins, so the apostrophe of "can't" does neither. A quote
- * without partner in its line is text. Rejected: one regular expression per kind of quote (quadratic on unbalanced
- * ones).
+ * Masks quoted values that contain a digit or a placeholder (contract 21, masked). A quote opens
+ * where no word ends and closes where none starts, so the apostrophe of "can't" does neither. One
+ * regular expression per kind of quote was rejected as quadratic.
  */
 
-/** Closing quotes by opening quote. */
 const PARTNERS: Readonly<Record<string, string>> = {
   "'": "'",
   '"': '"',
@@ -24,10 +21,8 @@ const QUOTE = /['"`“”„‘‚«»‹]/;
 const VARIABLE =
   /\d|<(?:guid|time|address|line|email|ip|mac|duration|size|share|id|number|value|temporary|build|version|pod|user)>/;
 const WORD = /[\p{L}\p{N}_]/u;
-/** Prefixes of literals: `u'…'`, `b'…'`, `N'…'`. */
 const PREFIX = /[ubrfNL]/i;
 
-/** The text with every variable quoted value masked, quotes kept. */
 export function maskQuoted(text: string): string {
   if (!QUOTE.test(text) || !VARIABLE.test(text)) return text;
   return text.includes('\n') ? text.split('\n').map(maskLine).join('\n') : maskLine(text);
@@ -36,7 +31,6 @@ export function maskQuoted(text: string): string {
 function maskLine(line: string): string {
   let masked = '';
   let done = 0;
-  /** Opening quotes whose partner the rest of the line lacks. */
   let exhausted = '';
   for (let at = 0; at < line.length; at++) {
     const quote = line.charAt(at);
@@ -63,7 +57,7 @@ function opens(line: string, at: number): boolean {
   return PREFIX.test(line.charAt(at - 1)) && !isWord(line, at - 2);
 }
 
-/** The offset of the closing quote. An escaped quote closes only when no other does: a path may end in a back-slash. */
+/** An escaped quote closes only if no other does: a path may end in a backslash. */
 function closing(line: string, from: number, partners: string): number {
   let escaped = -1;
   for (let at = from; at < line.length; at++) {

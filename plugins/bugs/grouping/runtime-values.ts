@@ -1,13 +1,11 @@
 /**
- * Values in messages that runtimes, parsers, databases and bundlers write (contract 21, amendments): the number in them
- * is never a code. Pure, linear.
+ * Masks values in messages of runtimes, parsers, databases and bundlers (contract 21, amendments),
+ * where numbers are never codes.
  */
 type Rule = readonly [pattern: RegExp, instead: string];
 
 interface Source {
-  /** Words, in small letters, without one of which no pattern matches. */
   signs: readonly string[];
-  /** Its patterns match nothing without a digit. */
   needsDigit?: boolean;
   rules: readonly Rule[];
 }
@@ -15,10 +13,10 @@ interface Source {
 const N = String.raw`-?\d{1,20}`;
 const r = (source: string, flags = 'gi'): RegExp => new RegExp(source.replaceAll('{N}', N), flags);
 
-/** A line about a place outside a list, a text or a range: every bare number in it is a value. */
+/** In a line about an index out of range, every bare number is a value. */
 const OUTSIDE =
   /out[- ]?of[- _]?(?:the )?(?:array )?(?:bounds|range)|OutOfBounds|outside (?:of )?(?:the )?(?:array |valid )?(?:bounds|range)|beyond (?:the )?(?:bounds|end)|range_check|should be <=? len|not in (?:inclusive )?range|is not a valid index|slice index starts|larger than the node's length|exceeds? (?:the )?(?:length|size|bounds)|maximum bound|index or size|char boundary|__n \(which is|__pos \(which is/i;
-/** Words behind which a number names what is meant, no place. */
+/** Words after which a number is an identifier rather than an index. */
 const NAMED = String.raw`(?<![a-z])(?:code|status|errno|error|http|sql|ora|argument|parameter|version|port|line)s?[ :=#([/-]{1,3}`;
 const BARE = new RegExp(
   String.raw`(?<![\p{L}\p{N}_.])(?<!${NAMED})-?(?<![\p{L}\p{N}]-)\d{1,20}(?:\.\d{1,20})?(?![\p{L}\p{N}_])`,
@@ -27,7 +25,6 @@ const BARE = new RegExp(
 /** Go's slices `[:12]`, Kotlin's and Dart's ranges `0..2`, Ruby's `-3...3`. */
 const RANGE = /(?<![\p{L}\p{N}_.])-?\d{1,20}\.{2,3}<?-?\d{1,20}/gu;
 
-/** Words, in small letters, without one of which no line is of such a place. */
 const OUTSIDE_SIGNS = [
   'bound',
   'range',
@@ -102,7 +99,7 @@ const SOURCES: readonly Source[] = [
     ],
   },
   {
-    // Parsers of JSON. What they met is a value, whether a character or a word.
+    // JSON parsers. What they encountered is a value, whether a character or a word.
     signs: ['json', 'charact', 'looking for', 'unexpected', 'unrecogni', 'byteposition', '[source: ', 'path ', '$'],
     rules: [
       [
@@ -123,7 +120,6 @@ const SOURCES: readonly Source[] = [
     ],
   },
   {
-    // Places in a text that was parsed.
     needsDigit: true,
     signs: ['line', 'column', 'char', 'position'],
     rules: [
@@ -136,7 +132,7 @@ const SOURCES: readonly Source[] = [
     ],
   },
   {
-    // Texts that are no number, date or the like.
+    // Texts that cannot be parsed as a number, date or the like.
     signs: [
       'incorrect',
       'liter',
@@ -162,18 +158,16 @@ const SOURCES: readonly Source[] = [
     ],
   },
   {
-    // Rust's texts, whose values stand in the form of the source.
+    // Rust texts, whose values have the form of the source.
     signs: ['byte index', 'is not a char'],
     rules: [[/(?<=\b(?:of|it is inside) )(?:`[^\n]{0,300}`|'[^'\n]{1,12}'(?: \(bytes [^()\n]{1,30}\))?)/g, '<value>']],
   },
   {
-    // Bundlers number their chunks.
     needsDigit: true,
     signs: ['chunk'],
     rules: [[/\b(loading (?:css )?chunk) \d{1,9}(?= |\.|,|$)/gi, '$1 <number>']],
   },
   {
-    // Rows of a database.
     signs: [' (', 'transaction', 'process', 'prozess', 'truncated value'],
     rules: [
       [/\b(Truncated value: )'[^\n]{0,2000}?'(?=\.?$|\.?\n)/gm, "$1'<value>'"],
@@ -185,7 +179,7 @@ const SOURCES: readonly Source[] = [
     ],
   },
   {
-    // Keys of rows that a library looked for, partitions of a queue, slots of a cluster, and threads.
+    // Missing row keys, queue partitions, cluster slots and threads.
     needsDigit: true,
     signs: ["couldn't find", 'partition', 'moved ', 'ask ', 'thread '],
     rules: [
@@ -200,7 +194,6 @@ const SOURCES: readonly Source[] = [
     ],
   },
   {
-    // Ids of a request, whatever their form.
     signs: ['request', 'host id', 'hostid', 'trace', 'correlation'],
     rules: [
       [
@@ -210,7 +203,6 @@ const SOURCES: readonly Source[] = [
     ],
   },
   {
-    // Containers, by the beginning of their ids.
     needsDigit: true,
     signs: ['a', 'b', 'c', 'd', 'e', 'f'],
     rules: [[/(?<![\w./@-])(?=[a-f]{0,11}\d)(?=\d{0,11}[a-f])[0-9a-f]{12}(?![\w-])/g, '<id>']],
@@ -219,7 +211,6 @@ const SOURCES: readonly Source[] = [
 
 const DIGIT = /\d/;
 
-/** The message without the values that runtimes write into it. */
 export function maskRuntimeValues(text: string): string {
   const lower = text.toLowerCase();
   const hasDigit = DIGIT.test(text);

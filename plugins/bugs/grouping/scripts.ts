@@ -1,4 +1,7 @@
-/** Lines of Python, Go, PHP, Ruby, Rust, Perl, shells, Dart and debuggers (contract 21, first frame). Pure. */
+/**
+ * Parses frames of Python, Go, PHP, Ruby, Rust, Perl, shells, Dart and debuggers (contract 21,
+ * first frame).
+ */
 import { createFrameForm, TAIL, type Form } from './form.js';
 
 const PYTHON = /^[|+\s]{0,40}$/;
@@ -6,7 +9,7 @@ const PYTHON_FILE = 'File "';
 const PYTHON_LINE = '", line ';
 const PYTHON_REST = /^(\d{1,9})(?:,? in (.{1,300}))?/;
 
-/** `File "/app/a.py", line 12, in add`; members of an exception group follow bars. */
+/** Parses `File "/app/a.py", line 12, in add`; members of an exception group follow bars. */
 export function parsePythonFrame(line: string): Form | null {
   const head = line.indexOf(PYTHON_FILE);
   if (head < 0 || (head > 0 && !PYTHON.test(line.slice(0, head)))) return null;
@@ -17,7 +20,7 @@ export function parsePythonFrame(line: string): Form | null {
   return rest === null ? null : createFrameForm('python', line.slice(start, close), rest[2]?.trim() ?? null, rest[1]);
 }
 
-/** `/app/main.go:12 +0x1d` */
+/** Parses `/app/main.go:12 +0x1d`. */
 export function parseGoFrame(line: string): Form | null {
   const at = line.lastIndexOf('.go:');
   const rest = /^(\d{1,9})(?: \+0x[0-9a-f]{1,16})?$/.exec(line.slice(at + 4));
@@ -27,7 +30,7 @@ export function parseGoFrame(line: string): Form | null {
 
 const PHP_INTERNAL = '[internal function]: ';
 
-/** `#0 /app/a.php(12): f()`, and the numbered frames of Dart and debuggers. */
+/** Parses `#0 /app/a.php(12): f()`, and the numbered frames of Dart and debuggers. */
 export function parseNumberedFrame(line: string): Form | null {
   const number = /^#\d{1,6}\s{1,8}/.exec(line);
   if (number === null) return null;
@@ -52,7 +55,7 @@ function numberedPlace(rest: string): Form | null {
 
 const PHP_FILE = /^(?:[A-Za-z]:)?[^:]{1,1000}\.(?:php\d?|phtml|inc|module|install|theme|phar)$/i;
 
-/** `RuntimeException: text in /app/a.php:12`, `… in /app/a.php on line 12` */
+/** Parses `RuntimeException: text in /app/a.php:12` and `… in /app/a.php on line 12`. */
 export function parsePhpHeader(line: string): Form | null {
   const spoken = / on line (\d{1,9})$/.exec(line);
   const tail = spoken ?? /:(\d{1,9})$/.exec(line);
@@ -66,7 +69,10 @@ export function parsePhpHeader(line: string): Form | null {
   return header;
 }
 
-/** `thread 'main' panicked at src/main.rs:12:5:`, before 1.73 `panicked at 'text', src/main.rs:12:5` */
+/**
+ * Parses `thread 'main' panicked at src/main.rs:12:5:`, and `panicked at 'text', src/main.rs:12:5`
+ * before Rust 1.73.
+ */
 export function parseRustFrame(line: string): Form | null {
   const place = line.endsWith(':') ? line.slice(0, -1) : line;
   const tail = TAIL.exec(place);
@@ -78,7 +84,10 @@ export function parseRustFrame(line: string): Form | null {
 
 const POWERSHELL_FILE = /\.psm?1$/i;
 
-/** PowerShell's ScriptStackTrace, without the word for `at`: `Pay, C:\app\cart.ps1: line 12`, in any language. */
+/**
+ * Parses PowerShell's ScriptStackTrace in any language, without the word for `at`: `Pay,
+ * C:\app\cart.ps1: line 12`.
+ */
 export function parsePowershellFrame(rest: string): Form | null {
   const end = rest.lastIndexOf(': ');
   const start = rest.lastIndexOf(', ', end);

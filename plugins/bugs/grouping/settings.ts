@@ -1,8 +1,7 @@
-/** The section `grouping` of the configuration as this plugin uses it. Pure. */
 import { EVERY_MASK, type MaskOptions } from './mask.js';
 
 export interface GroupingSettings {
-  /** New items of one source within the hour from which the flood rule holds; 0: never. */
+  /** New items of one source within an hour that activate the flood rule; 0 disables it. */
   flood_items: number;
   masks: Partial<MaskOptions>;
 }

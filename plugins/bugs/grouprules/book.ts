@@ -1,6 +1,6 @@
 /**
- * This process's copy of all grouping rules. The rules of a project are compiled when its first report asks for them: a
- * report of a project without rules costs a look-up in a map.
+ * This process's cache of all grouping rules, compiled on a project's first report. Without rules,
+ * a report costs one map lookup.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
@@ -14,7 +14,6 @@ import { GroupingRuleSet } from './rule-set.js';
 import { RuleSubject } from './subject.js';
 
 const PAGE = 100;
-/** Projects whose rules are kept compiled. */
 const COMPILED = 500;
 
 type RuleLists = ReadonlyMap<string, RuleListDoc>;
@@ -38,18 +37,18 @@ export class GroupingRuleBook {
     });
   }
 
-  /** What the project's rules make of a report; no promise where the copy is young, and nothing takes long. */
+  /**
+   * Applies the project's rules. Returns no promise when the cache is fresh and matching is fast.
+   */
   ruling(report: GroupingInput): Ruling | null | Promise<Ruling | null> {
     const lists = this.#copy.get();
     return lists instanceof Promise ? lists.then((read) => this.#rule(read, report)) : this.#rule(lists, report);
   }
 
-  /** The rules of a project in their order, as this process knows them. */
   known(project: string): readonly GroupingRule[] {
     return this.#copy.current?.get(project)?.rules ?? [];
   }
 
-  /** A rule of any project, with its project, as this process knows them. */
   find(id: string): { project: string; rule: GroupingRule } | null {
     for (const { id: project, rules } of this.#copy.current?.values() ?? []) {
       const rule = rules.find((one) => one.id === id);
@@ -58,17 +57,18 @@ export class GroupingRuleBook {
     return null;
   }
 
-  /** Rules of all projects. */
   get size(): number {
     return [...(this.#copy.current?.values() ?? [])].reduce((sum, { rules }) => sum + rules.length, 0);
   }
 
-  /** Call after writing rules. The change applies here when this resolves, in other processes within two seconds. */
+  /**
+   * Must be called after writing rules. The change is active here when this resolves, elsewhere
+   * within two seconds.
+   */
   changed(): Promise<void> {
     return this.#copy.changed();
   }
 
-  /** Reads the store. */
   async reload(): Promise<void> {
     await this.#copy.reload();
   }

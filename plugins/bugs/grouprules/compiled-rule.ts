@@ -1,4 +1,3 @@
-/** A grouping rule that is ready to be held against reports: patterns compiled, templates parsed. Pure. */
 import { cutText } from '../../../lib/text/cut-text.js';
 import { getShortClassName, titleOf } from '../../../lib/text/error-title.js';
 import { compileLinearPattern, PatternProblem, type LinearPattern } from '../../../lib/text/linear-pattern.js';
@@ -9,34 +8,28 @@ import type { RuleSubject } from './subject.js';
 import { parseTemplate, TemplateProblem, type Template, type TemplateValues } from './template.js';
 import { compileWildcard } from './wildcard.js';
 
-/** Characters of one rendered element of a fingerprint. */
 const MAX_ELEMENT_LENGTH = 500;
-/** Characters of a title (contract 20). */
+/** Maximum length of a title (contract 20). */
 const MAX_TITLE_LENGTH = 200;
 
-/** What a rule makes of a report that fits. */
 export interface Ruling {
   rule_id: string;
-  /** Replaces the report's own; null: the rule sets the title alone. */
+  /** Replaces the report's fingerprint; null if the rule sets only the title. */
   fingerprint: string[] | null;
-  /** The key names the class, as it does without a rule: the fingerprint has `{{ default }}`. */
+  /** The fingerprint contains `{{ default }}`, so the key includes the class. */
   keeps_class: boolean;
-  /** For a new group; null: as ever. */
   title: string | null;
 }
 
 export interface CompiledRule {
   fits(subject: RuleSubject): boolean;
-  /** For a report that fits. */
   ruling(subject: RuleSubject): Ruling;
-  /** A search may take a millisecond, so the caller lets the event loop run between searches. */
+  /** A search may take a millisecond, so the caller yields to the event loop between searches. */
   slow: boolean;
 }
 
-/** Field of a rule → what is wrong with it. */
 export type RuleProblems = Partial<Record<keyof RuleBehaviour, string>>;
 
-/** The rule cannot be used. */
 export class RuleProblem extends Error {
   override name = 'RuleProblem';
   constructor(readonly fields: RuleProblems) {
@@ -44,7 +37,7 @@ export class RuleProblem extends Error {
   }
 }
 
-/** @throws RuleProblem with everything that is wrong */
+/** @throws RuleProblem with all errors */
 export function compileRule(rule: Pick<GroupingRule, 'id'> & RuleBehaviour): CompiledRule {
   const faults: RuleProblems = {};
   const noted = <T>(field: keyof RuleBehaviour, make: () => T): T | null => {
@@ -115,11 +108,10 @@ const valuesOf = (subject: RuleSubject, groups: readonly string[], message: () =
 function rendered(element: Element, subject: RuleSubject, groups: readonly string[]): string {
   if (element === 'default') return '{{ default }}';
   const text = cutText(element.render(valuesOf(subject, groups, () => subject.masked)), MAX_ELEMENT_LENGTH);
-  // What a report says never becomes a placeholder.
+  // Report text must not become a placeholder.
   return isDefault(text) ? text.replaceAll('{{', '{ {') : text;
 }
 
-/** A title is one line; where nothing is left of it, the report's own stays. */
 function titled(heading: Template, subject: RuleSubject, groups: readonly string[]): string | null {
   const values = valuesOf(subject, groups, () => titleOf(null, subject.message));
   const named = (name: Parameters<TemplateValues['named']>[0]): string =>

@@ -1,10 +1,8 @@
-/** The enabled rules of one project at one moment, compiled, in order of precedence: the first that fits decides. */
 import type { Logger } from '../../../kernel/contract.js';
 import { compileRule, RuleProblem, type CompiledRule, type Ruling } from './compiled-rule.js';
 import type { GroupingRule } from '../grouping/grouping-rule.js';
 import type { RuleSubject } from './subject.js';
 
-/** Milliseconds of searching before the event loop gets a turn. */
 const SLICE_MS = 5;
 
 export class GroupingRuleSet {
@@ -17,14 +15,13 @@ export class GroupingRuleSet {
         compiled.push(compileRule(rule));
       } catch (error) {
         if (!(error instanceof RuleProblem)) throw error;
-        // Rules are compiled before they are stored, so this is one of another version.
+        // Rules are validated before they are stored, so another version wrote this one.
         log.error({ err: error, rule: rule.id }, 'a grouping rule cannot be compiled and groups nothing');
       }
     }
     return new GroupingRuleSet(compiled);
   }
 
-  /** What the first rule that fits makes of the report; a promise only when the search takes long. */
   ruling(subject: RuleSubject, monotonic: () => number, from = 0): Ruling | null | Promise<Ruling | null> {
     const began = monotonic();
     for (let i = from; i < this.compiled.length; i++) {

@@ -1,14 +1,14 @@
 /**
- * Texts with placeholders, as fingerprints and titles of grouping rules are written: `{{ class }} of {{ 1 }}`. The same
- * braces as in the fingerprints of clients (`{{ default }}`). Pure.
+ * Templates of fingerprints and titles: `{{ class }} of {{ 1 }}`, in the syntax of client
+ * fingerprints.
  */
 
-/** What a placeholder may name, beside `{{ 1 }}` to `{{ 9 }}`, the groups of the message pattern. */
+/** Placeholder names, in addition to `{{ 1 }}` to `{{ 9 }}`, the groups of the message pattern. */
 export const NAMES = ['class', 'message', 'origin'] as const;
 export type PlaceholderName = (typeof NAMES)[number];
 type Placeholder = PlaceholderName | number;
 
-/** The values of one report, asked for only where a template names them. */
+/** Values of one report, computed only if a template names them. */
 export interface TemplateValues {
   named(name: PlaceholderName): string;
   /** @param index from 1 */
@@ -17,14 +17,12 @@ export interface TemplateValues {
 
 export interface Template {
   render(values: TemplateValues): string;
-  /** The highest group of the message pattern that it names; 0: none. */
   groups: number;
 }
 
 const PLACEHOLDER = /\{\{([^{}]{0,40})\}\}/g;
 const OFFERED = '{{ class }}, {{ message }}, {{ origin }} and {{ 1 }} to {{ 9 }}';
 
-/** The template cannot be filled in; the message says why, in words for a person. */
 export class TemplateProblem extends Error {
   override name = 'TemplateProblem';
 }

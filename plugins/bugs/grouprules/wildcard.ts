@@ -1,6 +1,7 @@
-/** Texts with `*` for any characters, compared without upper and lower case in linear time. Pure. */
-
-/** @returns whether a text is of the form, whole */
+/**
+ * Compiles a pattern in which `*` matches any characters. Matching is case-insensitive and linear.
+ * @returns whether a whole text matches
+ */
 export function compileWildcard(form: string): (text: string) => boolean {
   const [first = '', ...rest] = form.toLowerCase().split('*');
   const last = rest.pop();

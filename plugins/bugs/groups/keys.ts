@@ -1,14 +1,12 @@
 /**
- * Finds the item of a report (contract 21, many keys per item). A known key decides at once. An unknown key is decided
- * by its family, the document that all origins of one class and message share, with compare-and-set: so parallel first
- * reports agree, in one process or in many.
+ * Finds the item of a report (contract 21, many keys per item). A new key is decided in its family,
+ * the document that all origins of one class and message share, by compare-and-set, so parallel
+ * first reports agree.
  *
- * Order: family (marker: `recent` names the decision) → key → item. A call that meets a decided key without its item
- * completes the item from the report at hand, so a crash between two steps blocks no report (docs/consistency.md,
- * Items). Where the store has transactions, all of these are one (intake/new-items.ts).
- *
- * Rejected: a lock document per key (a holder that dies blocks its group), and an upsert of the item by its key (an
- * item has many keys).
+ * Order of writes: family (marker: `recent` names the decision) → key → item. A call that finds a
+ * decided key without its item completes the item (docs/consistency.md, Items). With transactions,
+ * all of them are one commit (intake/item-creator.ts). A lock document per key was rejected,
+ * because a dead holder blocks its group.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
@@ -20,42 +18,33 @@ import { Floods, type Source } from './floods.js';
 import type { Grouping, GroupingInput } from '../grouping/key.js';
 import type { FamilyDoc, KeyDoc, KeyPart } from '../item/model.js';
 
-/** Keys that this process has used lately. */
 const CACHED_KEYS = 20_000;
-/** Families that this process has used lately. */
 const CACHED_FAMILIES = 10_000;
 /**
- * Time, in milliseconds, for which a key's item is trusted without asking the store. Keys move only when items are
- * merged or split. A merged item refuses to be counted blindly, so another process's merge is noticed at once, and its
- * split within this time.
+ * Keys move only when items are merged or split. A merged item rejects fast counts, so another
+ * process's merge is noticed immediately, and its split within this time.
  */
 const BELIEVED_MS = 2_000;
 
-/** Decisions that a family remembers: more than can be under way at once. */
 const REMEMBERED = 100;
 
-/** A report with its grouping. */
 export interface Keyed extends Grouping {
   project: string;
   report: GroupingInput;
-  /** The grouping rule that made the keys. */
   rule_id?: string;
 }
 
 export interface Decision {
   item_id: string;
-  /** The item had no origin; this report brings one. */
   adopted: boolean;
   /** The flood rule chose an item whose message differs in words with digits. */
   flooded: boolean;
-  /** Writes that lead to a new item, to be made before it or together with it. None: the item exists. */
+  /** Writes that assign keys to a new item, made before it or in its transaction. */
   writes: readonly Write[];
 }
 
-/** The place that a known key leads to. */
 export interface Lead {
   item: string;
-  /** Parts that were split off; undefined: none, as nearly always. */
   divided?: readonly KeyPart[] | undefined;
 }
 
@@ -69,7 +58,6 @@ export const createExistingDecision = (item_id: string): Decision => ({
 @injectable()
 export class Keys {
   #recent: BoundedMap<Lead>;
-  /** Families that are there, or were. */
   readonly #families = new BoundedMap<true>({ most: CACHED_FAMILIES });
 
   constructor(
@@ -84,17 +72,15 @@ export class Keys {
     return new BoundedMap({ most: CACHED_KEYS, ttlMs: BELIEVED_MS, now: () => this.deps.clock.monotonic() });
   }
 
-  /** Forgets all cached keys after some were moved. A look-up under way fills an entry that is no longer used. */
+  /** Clears the cache after keys were moved. A pending lookup then fills an unused entry. */
   forget(): void {
     this.#recent = this.#empty();
   }
 
-  /** The item of a known key, or null. */
   async known(project: string, key: string): Promise<string | null> {
     return (await this.lead(project, key))?.item ?? null;
   }
 
-  /** The place that a known key leads to, or null. */
   async lead(project: string, key: string): Promise<Lead | null> {
     const recent = this.#recent;
     const before = this.recent(project, key);
@@ -106,14 +92,15 @@ export class Keys {
     return lead;
   }
 
-  /** The place of a key that this process has used lately, else null. */
   recent(project: string, key: string): Lead | null {
     return this.#recent.get(nameOf(project, key)) ?? null;
   }
 
   /**
-   * The item that the report belongs to. The caller makes a new one, together with the writes that lead to it.
-   * @param mayCreate asked before a new item; when it says no, the answer is null and nothing was written
+   * Decides which item the report belongs to. The caller creates a new item together with the
+   * returned writes.
+   * @param mayCreate called before a new item is decided; if it returns false, the result is null
+   *   and nothing was written
    */
   async decide(keyed: Keyed, mayCreate: () => boolean = () => true): Promise<Decision | null> {
     const decision = await this.#byFamily(keyed, mayCreate);
@@ -125,12 +112,11 @@ export class Keys {
     return createExistingDecision(winner?.counts_at ?? winner?.item_id ?? decision.item_id);
   }
 
-  /** Leads the key of an occurrence whose frames were rewritten later to its item. */
   async addRewritten(keyed: Keyed, item_id: string): Promise<void> {
     await this.#lead(keyed, keyed.dedup_key, item_id, 'rewritten');
   }
 
-  /** Removes the leads to a deleted item for this report. The item's other keys went with it. */
+  /** Removes this report's keys of a deleted item. The item's other keys were deleted with it. */
   async release({ project, dedup_key, bare_key }: Keyed, itemId: string): Promise<void> {
     const { keys, families } = this.deps;
     this.forget();
@@ -149,7 +135,6 @@ export class Keys {
     }
   }
 
-  /** Writes that lead a new item's keys to it, and count it for the flood rule. */
   #leading(keyed: Keyed, item_id: string, source: Source | null): Write[] {
     const { project, dedup_key } = keyed;
     const lead: Write = { collection: 'keys', insert: { ...keyDoc(project, dedup_key, item_id), ...madeBy(keyed) } };
@@ -161,12 +146,11 @@ export class Keys {
     };
     const own = this.floods.ownKey(source);
     if (own === null) return [lead, counted];
-    // An item that has the coarse key already keeps it.
+    // An item that already has the coarse key keeps it.
     const { id, ...coarse } = keyDoc(project, own, item_id);
     return [lead, { collection: 'keys', change: { id }, update: { setOnInsert: coarse }, upsert: true }, counted];
   }
 
-  /** Leads a key to an item; false when it leads somewhere already. */
   async #lead(keyed: Keyed, key: string, item_id: string, came: NonNullable<KeyDoc['came']>): Promise<boolean> {
     try {
       await this.deps.keys.insert({ ...keyDoc(keyed.project, key, item_id), came, ...madeBy(keyed) });
@@ -182,7 +166,8 @@ export class Keys {
     const id = hashWithinProject(keyed.project, keyed.bare_key);
     let isAllowed = false;
     const allows = (): boolean => (isAllowed ||= mayCreate());
-    // Most unknown keys begin a family: where each write is one of its own anyway, that is tried before a look.
+    // Most new keys start a family. Without transactions, that write is therefore tried before a
+    // read.
     const made = this.commit.isTogether ? null : await this.#byNewFamily(id, keyed, allows);
     if (made !== null) return made;
     let source: Source | null = null;
@@ -190,8 +175,8 @@ export class Keys {
     for (;;) {
       const family = await families.get(id);
       this.#families.set(id, true);
-      // A decision may have been made, completed and forgotten since the key was looked up. Where the family is new,
-      // the store refuses the write of a key that exists.
+      // A decision may have been completed and removed since the lookup. For a new family, the
+      // store rejects an existing key.
       const known = family === null ? null : await this.known(keyed.project, keyed.dedup_key);
       if (known !== null) return createExistingDecision(known);
       const next = family === null ? null : decideInFamily(family, keyed);
@@ -214,7 +199,7 @@ export class Keys {
     }
   }
 
-  /** A new item of a new family; null: the family is there, or only a look at it can tell. */
+  /** Returns null if the family exists or must be read first. */
   async #byNewFamily(id: string, keyed: Keyed, allows: () => boolean): Promise<Decision | null> {
     if (this.#families.get(id) === true) return null;
     const source = await this.floods.sourceOf(keyed.report, keyed.project, keyed);
@@ -227,17 +212,19 @@ export class Keys {
     return written && { ...createExistingDecision(item_id), writes: this.#leading(keyed, item_id, source) };
   }
 
-  /** The item with the same coarse key, once its source has flooded (contract 21, flood). */
+  /**
+   * Returns the item with the same coarse key, once its source has flooded (contract 21, flood).
+   */
   async #flooded(source: Source): Promise<string | null> {
     const { project, coarse_key } = source;
     if (coarse_key === null || !this.floods.isFlooded(source)) return null;
-    // The coarse key leads where the item's own key leads: after a merge, to the other item.
+    // The coarse key follows the item's own key: after a merge, to the other item.
     const first = await this.floods.keyOfFirst(source);
     return (first && (await this.known(project, first))) ?? this.known(project, coarse_key);
   }
 }
 
-/** The cache's name of a key. No slug holds a blank. */
+/** Slugs contain no blank, so the cache key is unambiguous. */
 const nameOf = (project: string, key: string): string => `${project} ${key}`;
 
 const keyDoc = (project: string, key: string, item_id: string): Pick<KeyDoc, 'id' | 'project' | 'key' | 'item_id'> => ({
@@ -247,7 +234,7 @@ const keyDoc = (project: string, key: string, item_id: string): Pick<KeyDoc, 'id
   item_id,
 });
 
-/** Characters of an origin and of a message that are stored with a key, to say what made it. */
+/** Maximum length of the origin and the message stored with a key, which explain the grouping. */
 const MAX_SHOWN_LENGTH = 300;
 
 function madeBy({ rule_id, report, origin, masked }: Keyed): Pick<KeyDoc, 'rule_id' | 'made_of'> {
@@ -258,7 +245,6 @@ function madeBy({ rule_id, report, origin, masked }: Keyed): Pick<KeyDoc, 'rule_
 
 type FamilyWrite = { insert: FamilyDoc } | { change: Filter; update: Update };
 
-/** The decision that a key belongs to an item, by compare-and-set of its family. Pure. */
 function familyWrite(id: string, keyed: Keyed, family: FamilyDoc | null, item: string, isNew: boolean): FamilyWrite {
   const decided = { key: keyed.dedup_key, item };
   const unadopted = keyed.origin === '' && isNew ? item : null;
@@ -269,7 +255,6 @@ function familyWrite(id: string, keyed: Keyed, family: FamilyDoc | null, item: s
   return { change: { id, rev: family.rev }, update };
 }
 
-/** The decision that a family holds for an unknown key. `item_id` null asks for a new item. Pure. */
 export function decideInFamily(
   family: FamilyDoc,
   keyed: Keyed,

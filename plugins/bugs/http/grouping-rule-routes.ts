@@ -1,4 +1,3 @@
-/** `/api/bugtracker/v1/projects/{project}/grouping-rules`: rules that decide which reports are one group. */
 import { created, deleted, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import type { GroupingRuleFields, GroupingRules } from '../regrouping/registry.js';
 import type { BugServices } from '../services.js';

@@ -1,9 +1,8 @@
-/** Input and output of the routes of grouping rules. */
 import joi from 'joi';
 import { named, whole } from '../../../kernel/contract.js';
 import { MAX_RULE_ELEMENTS, MAX_PROJECT_RULES } from '../grouping/grouping-rule.js';
 
-/** Not every store keeps NUL and unpaired surrogates unchanged. */
+/** Not every store preserves NUL and unpaired surrogates. */
 const text = (max: number): joi.StringSchema =>
   joi
     .string()

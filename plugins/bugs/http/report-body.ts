@@ -1,4 +1,3 @@
-/** A body of `POST /report` as a report for the intake (contract 20, endpoints). Pure. */
 import { versionName } from '../../../lib/versions.js';
 import type { ErrorLevel, ItemType, Report, Severity } from '../../../ports/domain/bugs.js';
 import type { BugCaller } from '../caller.js';
@@ -33,17 +32,17 @@ export interface ReportBody {
 }
 
 /**
- * Characters kept of each long text. A longer text is cut and named in `truncated`: a report is worth more than its
- * tail.
+ * In characters. A longer text is truncated and named in `truncated`, so that the report is not
+ * lost.
  */
 export const LIMITS = { description: 65_536, error_message: 8192, stack_trace: 65_536 } as const;
 
-/** A text, or null for an empty one. */
 const some = (text: string | null | undefined): string | null => (text?.trim() ? text : null);
 
 /**
- * @throws ServiceError validation_failed for a `resolved_in_build` that names neither a version nor a build, or one in
- * which the error was seen (contract 20, transitions)
+ * Converts a body of `POST /report` to a report (contract 20, endpoints).
+ * @throws ServiceError validation_failed for a `resolved_in_build` that names neither a version nor
+ *   a build, or one in which the error was seen (contract 20, transitions)
  */
 export function parseReportBody(body: ReportBody, caller: BugCaller): { report: Report; truncated: string[] } {
   const truncated: string[] = [];

@@ -1,4 +1,4 @@
-/** The routes that change items (contract 20, endpoints). A handler translates; the services decide. */
+/** Routes that change items (contract 20, endpoints). */
 import { created, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import { Reply } from '../../../ports/http.js';
 import type { Json } from '../../../ports/store.js';
@@ -20,9 +20,7 @@ import * as tools from './tools.js';
 
 const params = schemas.idParam;
 const IF_MATCH = { 'If-Match': '`"<rev>"`: only if the item still has this revision' };
-/** Errors that any write may meet under a lease. */
 const CLAIMED = ['already_claimed', 'lease_lost', 'conflict'];
-/** The body with every text cleaned. */
 const bodyOf = (request: HttpRequest): unknown => cleanJson(request.body as Json);
 
 export const buildEditRoutes = (services: BugServices): RouteSpec[] => [
@@ -79,7 +77,7 @@ const remove = ({ removal }: BugServices): RouteSpec => ({
   },
 });
 
-/** Items of one call that count as a call. */
+/** Items of one call that consume one unit of the rate limit. */
 const ITEMS_OF_UNIT = 100;
 
 function costOf(body: unknown): number {

@@ -1,4 +1,3 @@
-/** The routes of links between items (contract 20, links). A handler translates; the services decide. */
 import type { HttpRequest, RouteSpec } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import { Reply } from '../../../ports/http.js';

@@ -1,7 +1,4 @@
-/**
- * The routes of the bug tracker (contract 20, endpoints): reporting and reading. A handler translates; the services
- * decide.
- */
+/** Routes that report and read items (contract 20, endpoints). */
 import { timeParameter, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import { denied, invalidQuery } from '../../../kernel/errors.js';
 import { Reply } from '../../../ports/http.js';
@@ -22,7 +19,7 @@ import * as tools from './tools.js';
 type BugsQuery = ListRequest & NextRequest & { action?: 'next' };
 const params = schemas.idParam;
 
-/** Parameters that mean nothing when one item is fetched, and parameters that mean something only then. */
+/** Parameters that apply only to a list, or only to `action=next`. */
 const LIST_ONLY = ['limit', 'cursor', 'include_total', 'sort', 'order', 'updated_since'];
 const NEXT_ONLY = ['agent', 'lease_seconds', 'wait_seconds'];
 
@@ -148,7 +145,8 @@ async function fetchNext(
   const filter = await lists.filterOf(caller, query);
   const answered = (answer: object): Reply => new Reply(200, answer).header('cache-control', 'no-store');
   const granted = await service.next(caller, query, filter, request);
-  // An agent reads the newest occurrence first; the route's answer stays as its contract has it.
+  // An agent reads the newest occurrence first; the route's own response keeps the form of its
+  // contract.
   if (granted.item === null || caller.by_tool !== true) return answered(granted);
   return answered({ ...granted, ...(await lists.briefing(granted.item)) });
 }

@@ -1,4 +1,3 @@
-/** Input and answers of the routes of links (contract 20, links). */
 import joi from 'joi';
 import { named, whole } from '../../../kernel/contract.js';
 import { LINK_KINDS } from '../item/link-kinds.js';
@@ -17,7 +16,7 @@ export const linkBody = named(
     .description('`kind`: what this item is to the item `ref`, which is an id or a ref')
     .example({ kind: 'blocked_by', ref: 'shop-17' }),
 );
-/** As with a deletion, the query serves clients that send no body with DELETE. */
+/** Clients that send no body with DELETE use the query, as for a deletion. */
 export const unlinkQuery = joi.object(link);
 export const unlinkBody = named('UnlinkRequest', joi.object(link));
 export const links = joi

@@ -1,4 +1,3 @@
-/** Answers of the bug tracker's routes (contract 20). */
 import joi from 'joi';
 import { named, pageOf, whole, unlisted } from '../../../kernel/contract.js';
 import { errorLevel, itemStatus, itemType, severity } from '../lists/query-schema.js';
@@ -8,7 +7,6 @@ import { timelineShape } from './schemas-timeline.js';
 
 const instant = joi.string().isoDate();
 const text = joi.string().allow(null);
-/** A text from outside, so it may be empty. */
 const outside = joi.string().allow(null, '');
 const at = instant.allow(null);
 const count = joi.number().integer().min(0);
@@ -214,7 +212,9 @@ const changedPage = named(
   'ItemPage',
   itemPage.keys({ server_time: instant.description('With `updated_since`: the mark for the next question') }),
 );
-/** `GET /bugs` answers a list, or one item with `action=next`, which openapi.json describes at POST. */
+/**
+ * `GET /bugs` returns a list, or one item with `action=next`, which openapi.json documents at POST.
+ */
 export const bugsOutput = joi.alternatives(changedPage, unlisted(next));
 export const nextOutput = next;
 const shares = joi

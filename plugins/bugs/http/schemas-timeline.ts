@@ -1,4 +1,3 @@
-/** An item among the releases of its project, in the answers of the bug tracker. */
 import joi from 'joi';
 import { named, whole } from '../../../kernel/contract.js';
 

@@ -1,4 +1,7 @@
-/** Input of the bug tracker's routes (contract 20). Bodies are taken literally; unknown fields are dropped. */
+/**
+ * Input of the bug tracker's routes (contract 20). Bodies are not coerced; unknown fields are
+ * dropped.
+ */
 import joi from 'joi';
 import { named, stated, unlisted } from '../../../kernel/contract.js';
 import { WHERE } from '../lists/facets.js';
@@ -13,7 +16,6 @@ import {
   sorting,
 } from '../lists/query-schema.js';
 
-/** Largest line number: an integer column and a JSON number both hold it. */
 const MAX_LINE = 2_147_483_647;
 
 const short = joi.string().max(200).allow(null, '');
@@ -36,7 +38,7 @@ const characters = (most: number): joi.StringSchema => {
       .custom((value: string, helpers) => (fits.test(value) ? value : helpers.error('string.max', { limit: most }))),
   );
 };
-/** The contract counts bytes, as UTF-8 has them. */
+/** The contract counts UTF-8 bytes. */
 const bytes = (most: number): joi.StringSchema => {
   const large = { custom: `must be at most ${most} bytes of UTF-8` };
   const fits = (value: string): boolean => Buffer.byteLength(value) <= most;
@@ -48,12 +50,11 @@ const tags = joi.array().items(joi.string().min(1).max(200)).max(32);
 const line = joi.number().integer().min(0).max(MAX_LINE).allow(null);
 const agent = joi.string().min(1).max(200).pattern(filled).message('must not be empty');
 const leaseSeconds = joi.number().integer().min(60).max(14_400);
-/** Seconds that `action=next` waits for an item when there is none. */
 const waitSeconds = joi.number().integer().min(0).max(25);
 export const claimToken = joi.string().min(1).max(200);
 
 const RFC_3339 = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i;
-/** A time with its offset: without one the time would be another moment on every machine. */
+/** A time with its offset; without one, it would depend on the time zone of the machine. */
 const since = stated(
   { format: 'date-time' },
   joi.string().pattern(RFC_3339).message('must be an RFC 3339 timestamp, for example 2026-11-20T08:15:30.123Z'),
@@ -225,7 +226,7 @@ export const mergeBody = named(
     force: joi.boolean(),
   }),
 );
-/** Input of a deletion under a live lease; clients that send no body with DELETE put it into the query. */
+/** Clients that send no body with DELETE use the query. */
 const removal = {
   reason: editBody.extract('reason'),
   claim_token: claimToken,
@@ -247,7 +248,7 @@ export const bugsQuery = joi.object({
   ...paging,
   ...sorting,
   updated_since: since,
-  // openapi.json describes these at POST, whose answer is of one kind.
+  // openapi.json documents these at POST, which has a single response type.
   action: unlisted(joi.string().valid('next')),
   agent: unlisted(agent),
   lease_seconds: unlisted(leaseSeconds),

@@ -1,4 +1,4 @@
-/** The route that splits an item, by occurrence or to take a merge back (contract 20, merge and split). */
+/** Routes that split an item by occurrences or undo a merge (contract 20, merge and split). */
 import type { HttpRequest, RouteSpec } from '../../../kernel/contract.js';
 import type { Json } from '../../../ports/store.js';
 import { getRequestCaller } from '../caller.js';

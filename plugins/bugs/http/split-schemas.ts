@@ -1,4 +1,4 @@
-/** Bodies and answers about the division of items: splits, and why a group is one (contract 20, merge and split). */
+/** Schemas of splits and of the explanation of a group (contract 20, merge and split). */
 import joi from 'joi';
 import { named, whole } from '../../../kernel/contract.js';
 import { RESPECTS } from '../grouping/difference.js';

@@ -1,6 +1,6 @@
 /**
- * The routes' answers as an agent sees them (contract 95, MCP): short after a write, without repetition, and with only
- * the fields that an agent needs. Pure.
+ * Formats responses for agents (contract 95, MCP): short, without repetition, with only the fields
+ * that an agent needs.
  */
 import { showComments } from './tool-comments.js';
 import { compactOccurrence } from './tool-occurrence.js';
@@ -21,26 +21,20 @@ const without = (data: Data, names: readonly string[]): Answer =>
 
 const isEmpty = (value: unknown): boolean =>
   value === null || value === false || value === 0 || value === '' || (Array.isArray(value) && value.length === 0);
-/** The fields that are not empty. */
 const told = (data: Data): Answer => Object.fromEntries(Object.entries(data).filter(([, value]) => !isEmpty(value)));
 
-/** The handover, or nothing when there is none. */
 function handed(data: Data, comments = true): Answer {
   const { untrusted_fields, comments: last, ...handover } = dataOf(data['handover']);
   const said = told({ ...handover, comments: comments ? (showComments(last) ?? null) : null });
   return Object.keys(said).length === 0 ? {} : { handover: { ...said, untrusted_fields } };
 }
 
-/** News that the holder must be told with the answer to a write. */
 const newsOf = (data: Data): Answer => (isEmpty(data['news'] ?? null) ? {} : { news: showComments(data['news']) });
 
-/** A refusal with the news that the holder must read first. */
 export const formatRejection = (error: Data): Answer => ({ ...error, ...newsOf(error) });
 
-/** A page of comments. */
 export const formatCommentPage = (data: Data): Answer => ({ ...data, items: showComments(data['items']) });
 
-/** The answer to a write: the item and its status. */
 export const formatWrite = (data: Data): Answer => {
   const item = isData(data['item']) ? data['item'] : data;
   return {
@@ -53,16 +47,13 @@ export const formatWrite = (data: Data): Answer => {
 };
 
 const LINK = ['kind', 'ref', 'title', 'status', 'untrusted_fields'];
-/** Links in short; nothing where there are none. */
 const linksOf = (data: Data): Answer => {
   const links = listOf(data['links']).map((link) => only(link, LINK));
   return links.length === 0 ? {} : { links };
 };
 
-/** The answer to a write of links: the item, and all its links. */
 export const formatLinks = (data: Data): Answer => ({ ...formatWrite(data), ...linksOf(data) });
 
-/** The answer to a split, or to its preview. */
 export const formatSplit = (data: Data): Answer => ({
   ...formatWrite(data),
   ...(isData(data['split_off']) && { split_off: only(data['split_off'], ['ref', 'title', 'hit_count']) }),
@@ -75,7 +66,6 @@ export const formatReport = (data: Data): Answer => ({
   ...(Array.isArray(data['truncated']) && data['truncated'].length > 0 && { truncated: data['truncated'] }),
 });
 
-/** Fields without use for an agent that fixes the item, and an alias. */
 const IDLE = [
   'urgency',
   'dedup_key',
@@ -92,7 +82,6 @@ const IDLE = [
   'rev',
 ];
 
-/** The item; each fact once, so without what its title, its first build or the place of the failure say. */
 function itemOf(item: Data, roots: readonly string[]): Answer {
   const {
     app_version,
@@ -115,10 +104,9 @@ function itemOf(item: Data, roots: readonly string[]): Answer {
   };
 }
 
-/** Lines of source that are shown on each side of a caller's line. */
 const CALLER_LINES = 2;
 
-/** Lines of source, the line of the error marked: `> 41  return price.total;`. */
+/** Returns source lines with the failing line marked: `> 41 return price.total;`. */
 function sourceText(source: unknown, line: unknown, around = Infinity): string | null {
   const lines = Object.entries(dataOf(source)).filter(([at]) => Math.abs(Number(at) - Number(line)) <= around);
   if (lines.length === 0) return null;
@@ -130,7 +118,6 @@ const wordOf = (value: unknown): string =>
 
 const framesOf = (occurrence: Data): Data[] => listOf(dataOf(occurrence['context'])['frames']);
 
-/** The place of the failure: file, line, source and locals of the application's own frame, and its callers. */
 function crashOf(item: Data, occurrence: Data, roots: readonly string[]): Answer {
   const context = dataOf(occurrence['context']);
   const line = occurrence['line_no'] ?? item['line_no'];
@@ -141,7 +128,6 @@ function crashOf(item: Data, occurrence: Data, roots: readonly string[]): Answer
     if (source === null && frame['locals'] === undefined) return [];
     const path = wordOf(frame['filename'] ?? frame['module']);
     const place = `${stripRoots(path, roots)}:${wordOf(frame['lineno'])} ${wordOf(frame['function'])}`.trimEnd();
-    // Lines that stand around the place of the failure are told there.
     const shown = frame['filename'] === file && wordOf(frame['lineno']) in lines ? null : source;
     const locals = isData(frame['locals']) ? formatLines(frame['locals']) : null;
     return [[place, shown, locals].filter((part) => part !== null).join('\n')];
@@ -156,17 +142,15 @@ function crashOf(item: Data, occurrence: Data, roots: readonly string[]): Answer
   return crash['source'] === undefined && crash['locals'] === undefined ? {} : { crash };
 }
 
-/** Told by `crash`, or of no use for the fix. */
+/** Shown by `crash`, or of no use for the fix. */
 const NO_CONTEXT = ['source', 'locals', 'frames', 'threads', 'sdk', 'release', 'dist', 'logger'];
 
-/** Lines for the parts of the context that no other field contains. */
 function contextOf(context: unknown): Answer {
   const { contexts, extra, ...rest } = told(without(dataOf(context), NO_CONTEXT));
   const text = [rest, dataOf(contexts), dataOf(extra)].map(formatLines).filter(Boolean).join('\n');
   return text === '' ? {} : { context: text };
 }
 
-/** The members that an occurrence shares with its item, or that the place of the failure shows. */
 function besideItem(occurrence: Data, item: Data, hidden: readonly string[], roots: readonly string[]): Answer {
   const { context, ...rest } = told(without(occurrence, ['id', 'received_at', ...hidden]));
   const other = Object.entries(rest).filter(
@@ -182,7 +166,6 @@ function besideItem(occurrence: Data, item: Data, hidden: readonly string[], roo
   };
 }
 
-/** An item with its newest occurrence: the place of the failure, and the trace of the newest alone. */
 function itemWith(item: Data, newest: Data | null): { crash: Answer; item: Answer; occurrence: Answer | null } {
   const occurrence = newest ?? {};
   const roots = findRoots(framesOf(occurrence));
@@ -198,10 +181,9 @@ function itemWith(item: Data, newest: Data | null): { crash: Answer; item: Answe
   };
 }
 
-/** Values of one kind that are told, and keys of tags. */
 const MAX_SHARES = 3;
 
-/** Where it happens, of what differs: `1.4.0 ×12, 1.3.9 ×2`. One value alone tells nothing that the item does not. */
+/** Formats `1.4.0 ×12, 1.3.9 ×2`. A single value would repeat the item. */
 function spreadOf(spread: unknown): Answer {
   const { tags, ...kinds } = dataOf(spread);
   const named = (of: Data): string[] =>
@@ -214,7 +196,6 @@ function spreadOf(spread: unknown): Answer {
   return lines.length === 0 ? {} : { spread: lines.join('\n') };
 }
 
-/** The code in its repository, where else it happens, and what may have brought it. */
 const placesOf = (data: Data): Answer => ({
   ...formatSuspects(data),
   ...(typeof data['code_url'] === 'string' && { code_url: data['code_url'] }),
@@ -222,10 +203,8 @@ const placesOf = (data: Data): Answer => ({
   ...spreadOf(data['spread']),
 });
 
-/** Characters of the title of a near item: enough to see whether to read it. */
 const NEAR_TITLE = 80;
 
-/** Items near a claimed one, to be read with `get`; nothing where there are none. */
 const nearOf = (data: Data): Answer => {
   const similar = listOf(data['similar']).map(({ ref, status, title }) => {
     return { ref, status, title: wordOf(title).slice(0, NEAR_TITLE).toWellFormed() };
@@ -233,7 +212,6 @@ const nearOf = (data: Data): Answer => {
   return similar.length === 0 ? {} : { similar };
 };
 
-/** A claimed item: the place of the failure comes first. */
 export const formatClaim = (data: Data): Answer => {
   if (!isData(data['item'])) return { item: null, ...(isData(data['waiting']) && { waiting: told(data['waiting']) }) };
   const whole = data['item'];
@@ -241,7 +219,6 @@ export const formatClaim = (data: Data): Answer => {
   const { crash, item, occurrence } = itemWith(whole, newest);
   return {
     ...crash,
-    // The lease says until when.
     item: { ...item, ...(isData(item['claim']) && { claim: only(item['claim'], ['agent']) }) },
     ...placesOf(data),
     ...(occurrence && { occurrence }),
@@ -271,13 +248,11 @@ const SHORT = [
   'untrusted_fields',
 ];
 
-/** A list of items in short form. */
 export const formatItemList = (data: Data): Answer => ({
   ...data,
   items: listOf(data['items']).map((item) => told(only(item, SHORT))),
 });
 
-/** The fields that differ from another occurrence, always with its id and time. */
 function difference(occurrence: Data, from: Data): Answer {
   const always = ['id', 'occurred_at'];
   const names = Object.keys(occurrence).filter(
@@ -314,7 +289,6 @@ function entryOf({ at, action, actor, data }: Data): Answer {
   };
 }
 
-/** An item with its newest occurrence; the others show only fields that differ. */
 export const formatItemDetail = (data: Data): Answer => {
   const whole = dataOf(data['item']);
   const [newest, ...others] = listOf(data['occurrences']).map((one) => compactOccurrence(one, whole));
@@ -331,7 +305,6 @@ export const formatItemDetail = (data: Data): Answer => {
     comments: showComments(data['comments']),
     activity: history.slice(0, HISTORY).map(entryOf),
     ...linksOf(data),
-    // Its address stands in the item.
     ...(isData(data['pull_request']) && { pull_request: without(data['pull_request'], ['url']) }),
     ...handed(data, false),
   };

@@ -1,6 +1,5 @@
 /**
- * An occurrence as an agent reads it (contract 95, MCP): breadcrumbs as lines and not as documents, each with marks of
- * its own, and no measures of the machine. The tool `occurrences` tells all of it. Pure.
+ * Formats an occurrence for agents (contract 95, MCP). The tool `occurrences` returns all of it.
  */
 import { formatValue } from './tool-text.js';
 
@@ -10,13 +9,11 @@ const isData = (value: unknown): value is Data => typeof value === 'object' && v
 const wordOf = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 
-/** Members of a breadcrumb that its line names in words; the others follow as they are. */
 const NAMED: ReadonlySet<string> = new Set(['timestamp', 'type', 'category', 'level', 'message', 'data', 'event_id']);
-/** Levels and types that say nothing. */
 const USUAL: ReadonlySet<string> = new Set(['info', 'log', 'debug', 'default', '']);
 const TIME = /T(\d\d:\d\d:\d\d)/;
 
-/** `ui.click button#pay {x: 1}`: what happened, without the time. */
+/** Formats a breadcrumb without its time: `ui.click button#pay {x: 1}`. */
 function stepOf(crumb: unknown): string {
   if (!isData(crumb)) return wordOf(crumb) || formatValue(crumb);
   const level = wordOf(crumb['level']);
@@ -35,7 +32,10 @@ function timeOf(crumb: unknown): string {
 }
 const clock = (at: Date): string => TIME.exec(at.toISOString())?.[1] ?? '';
 
-/** One line for each step, newest first, since long texts are cut at their end; equal steps in a row are one. */
+/**
+ * Newest first, because long texts are truncated at the end. Equal consecutive steps become one
+ * line.
+ */
 function stepsOf(crumbs: readonly unknown[]): string {
   const steps: { at: string; step: string; times: number }[] = [];
   for (const crumb of crumbs.toReversed()) {
@@ -47,7 +47,6 @@ function stepsOf(crumbs: readonly unknown[]): string {
   return steps.map(({ at, step, times }) => `${at} ${step}${times > 1 ? ` ×${times}` : ''}`.trim()).join('\n');
 }
 
-/** Of SDKs' contexts: ids of a trace, and what a machine measures of itself at each start. */
 const IDLE_CONTEXTS: ReadonlySet<string> = new Set(['trace', 'culture', 'cloud_resource']);
 const MACHINES: ReadonlySet<string> = new Set(['app', 'device', 'os']);
 const MEASURED = /time|memory|processor|cpu|kernel/;
@@ -62,7 +61,7 @@ function contextsOf(contexts: Data): Data {
   return Object.fromEntries(told) as Data;
 }
 
-/** @param item what it belongs to; an SDK's id of an event is of no use to an agent */
+/** @param item the occurrence's item; the SDK's event id is omitted */
 export function compactOccurrence(occurrence: Data, item: Data): Data {
   const { client_ref, ...rest } = occurrence;
   const { breadcrumbs, context } = occurrence;

@@ -1,14 +1,9 @@
-/** The commits that may have brought an error, as an agent reads them: a line each. Pure. */
 type Data = Readonly<Record<string, unknown>>;
 
-/** Lines that are told. */
 const MAX_SUSPECTS = 3;
 const wordOf = (value: unknown, most: number): string => (typeof value === 'string' ? value.slice(0, most) : '');
 
-/**
- * Only commits that touched a file of the trace: the others say nothing that the repository does not. Their words came
- * from whoever wrote them.
- */
+/** Formats only commits that touched a file of the trace, one per line. The texts are untrusted. */
 export function formatSuspects(data: Data): Record<string, unknown> {
   const listed = Array.isArray(data['suspect_commits']) ? (data['suspect_commits'] as Data[]) : [];
   const suspects = listed.filter(({ touched }) => typeof touched === 'string').slice(0, MAX_SUSPECTS);

@@ -1,6 +1,6 @@
 /**
- * Values and traces as lines of text, for answers to agents (contract 95, MCP): JSON inside a JSON string would escape
- * each quote and line end once more. Pure.
+ * Formats values as text for agents (contract 95, MCP), because JSON inside JSON would escape each
+ * quote and line break.
  */
 import { parseFrames } from '../grouping/frames.js';
 import { libraryOf } from '../pages/trace/libraries.js';
@@ -9,7 +9,7 @@ type Data = Readonly<Record<string, unknown>>;
 
 const isData = (value: unknown): value is Data => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** `{name: node, tags: [a, b]}`: JSON without quotes. */
+/** Formats a value as JSON without quotes: `{name: node, tags: [a, b]}`. */
 export function formatValue(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(formatValue).join(', ')}]`;
   return isData(value) ? `{${formatMembers(value).join(', ')}}` : String(value);
@@ -18,13 +18,15 @@ export function formatValue(value: unknown): string {
 const formatMembers = (data: Data): string[] =>
   Object.entries(data).map(([name, value]) => `${name}: ${formatValue(value)}`);
 
-/** A line for each member. */
 export const formatLines = (data: Data): string => formatMembers(data).join('\n');
 
-/** Frames of libraries in a row from which they become one line. */
+/** Minimum consecutive library frames that become one line. */
 const RUN = 3;
 
-/** A trace with paths below the roots, and runs of library frames as one line. `occurrences` shows it whole. */
+/**
+ * Makes paths relative to the roots and collapses consecutive library frames. `occurrences` shows
+ * the whole trace.
+ */
 export function shortenTrace(trace: string, roots: readonly string[]): string {
   const lines = trace.split('\n');
   const libraries = new Map<number, string>();
@@ -47,12 +49,11 @@ export function shortenTrace(trace: string, roots: readonly string[]): string {
   return shown.join('\n');
 }
 
-/** Folders in which container images and platforms put an application. */
 const COMMON_ROOTS = ['/usr/src/app/', '/var/task/', '/workspace/', '/srv/app/', '/opt/app/', '/app/'];
 
 /**
- * The folders on the reporter's machine that stand for the root of the repository: what an absolute path has before the
- * relative path that the SDK gives for the same frame, longest first.
+ * Finds the reporter's folders that correspond to the repository root, longest first, from frames
+ * with both an absolute and a relative path.
  */
 export function findRoots(frames: readonly Data[]): string[] {
   const stated = frames.flatMap(({ filename, abs_path: path }) =>
@@ -67,7 +68,6 @@ export function findRoots(frames: readonly Data[]): string[] {
 
 const isAbsolute = (path: string): boolean => /^(?:[/\\]|[a-z][a-z0-9+.-]*:)/i.test(path);
 
-/** The text without the first root that begins a path in it. */
 export function stripRoots(text: string, roots: readonly string[]): string {
   for (const root of roots) {
     const at = text.indexOf(root);

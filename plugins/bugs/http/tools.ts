@@ -1,6 +1,6 @@
 /**
- * The routes that coding agents use, as tools (contract 95, MCP): names and words for the model. The rules are the
- * routes'. Every agent pays for every word here at every start, so descriptions do not repeat what a name already says.
+ * Exposes routes as tools for coding agents (contract 95, MCP). Every agent loads all descriptions
+ * at every start, so they do not repeat what a name says.
  */
 import type { ToolSpec } from '../../../ports/http.js';
 import { STATUSES } from '../item/transitions.js';
@@ -18,9 +18,6 @@ import {
   formatWrite,
 } from './tool-answers.js';
 
-/**
- * Members of occurrences, comments and history whose text came from outside, beside an item's own `untrusted_fields`.
- */
 const untrusted: readonly string[] = [
   ...OUTSIDE,
   'host',
@@ -44,7 +41,6 @@ const untrusted: readonly string[] = [
   'requester',
 ];
 
-/** What the arguments of tools mean, each said once: where a name says enough, nothing is said. */
 const describe: Record<string, string> = {
   agent: 'Your name, else the token’s',
   wait_seconds: 'For work, up to 25',
@@ -77,7 +73,6 @@ const FILTERS = [
   'q',
 ];
 
-/** Filters for looking things up; nobody takes work by these. */
 const READERS: ReadonlySet<string> = new Set([
   'commit_sha',
   'assignee',

@@ -1,4 +1,6 @@
-/** The first step of the intake: the report as it will be stored, the rule that mutes it, and the keys of its item. */
+/**
+ * First step of the intake: the stored form of the report, the rule that mutes it, and its keys.
+ */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DAY_MS } from '../../../lib/time.js';
 import type { Mute, RecordOptions, Report } from '../../../ports/domain/bugs.js';
@@ -14,7 +16,10 @@ import { cleanReport } from '../text/clean.js';
 import { scrubReport } from '../text/scrub.js';
 import type { AcceptedReport } from './incoming-report.js';
 
-/** A report with a public key moves the first sighting of an item no further back than payloads are kept. */
+/**
+ * Limits how far a report with a public key can move a first sighting back: to the retention of
+ * payloads.
+ */
 const OLDEST_PUBLIC_MS = 30 * DAY_MS;
 
 const isPublic = ({ intake_key }: Report): boolean => typeof intake_key === 'string';
@@ -40,7 +45,7 @@ export class Acceptance {
     const found = this.#rulingOf(scrubbed);
     const ruling = found instanceof Promise ? await found : found;
     const titled = ruling === null || ruling.title === null ? scrubbed : { ...scrubbed, title: ruling.title };
-    // The ignore rules judge the stored form, so a rule made from the text of a page finds it again.
+    // Ignore rules match the stored form, so a rule created from the text on a page matches again.
     const muting = given.muted_by === undefined ? this.#muteOf(titled) : given.muted_by;
     const mute = muting instanceof Promise ? await muting : muting;
     const report = mute === null ? titled : { ...titled, muted_by: mute };
@@ -51,12 +56,11 @@ export class Acceptance {
     return { report, own_title: scrubbed.title, details, person, keyed, ref, now, occurred };
   }
 
-  /** The rule that mutes the report; asks the rules' cache, which reads no store where no rule fits. */
+  /** Uses the rule cache, which does not read the store when no rule matches. */
   #muteOf(report: Report): Mute | null | Promise<Mute | null> {
     return report.type === 'error' ? this.filters.match(report) : null;
   }
 
-  /** What a grouping rule makes of the report; asks the rules in memory. */
   #rulingOf(report: Report): Ruling | null | Promise<Ruling | null> {
     return report.type === 'error' ? this.rules.ruling(report) : null;
   }

@@ -1,13 +1,10 @@
 /**
- * Counts simultaneous occurrences of one item by one write: an error that storms comes from all its processes at once,
- * and each write of an item rewrites it whole. Every caller still learns its own place: the write answers the item
- * after the last occurrence, and each caller gets this answer less the occurrences behind its own.
+ * Counts concurrent occurrences of one item in one write, because each write rewrites the whole
+ * item. Every caller still gets its own state: the result minus the occurrences after its own.
  *
- * Occurrences are simultaneous when they come in one turn of the event loop, or while a write of their item is under
- * way: the store makes writes of one document one after the other anyway, and on MongoDB colliding writes start anew.
- * Nothing else waits. The turn ends at once when no other report arrives, and with several items (EARLY) a write does
- * not wait for its end, so the store writes while this thread reads on. Rejected: gathering for some milliseconds
- * (every answer would be late by them).
+ * Occurrences are concurrent when they arrive in one turn of the event loop or during a write of
+ * their item. The turn ends early when no other report arrives; with several items, a write does
+ * not wait for its end. A delay was rejected, because it would delay every response.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Filter, Update } from '../../../ports/store.js';
@@ -23,7 +20,7 @@ import { isoOf } from '../../../lib/time.js';
 import { formatReportedVersion } from '../item/build-names.js';
 
 /**
- * The update that counts an occurrence.
+ * Builds the update that counts an occurrence.
  * @param stamp the item's `updated_at`
  * @param late the occurrence names a version below the one that fixed the error
  */
@@ -45,42 +42,38 @@ export function buildCountUpdate(incoming: IncomingReport, stamp: string, late =
 }
 
 /**
- * The count drops notes that are not needed any more (client-refs.ts), aside from those that it writes itself: a
- * reference begins anew where its item was deleted, and the count meets that only when it is written.
+ * Drops notes that are no longer needed (client-refs.ts), except those that the count itself
+ * writes: a reference may be recreated after its item was deleted.
  */
 export function removeStaleNotes(count: Update, paths: readonly string[]): Update {
   const unset = paths.filter((path) => count.set?.[path] === undefined);
   return unset.length === 0 ? count : { ...count, unset };
 }
 
-/** Items from which a write does not wait for the end of the turn. */
 const EARLY = 4;
-/** Most reports in one write: a known reference among them sends all of them the long way. */
+/**
+ * Maximum reports per write. An existing reference among them sends all of them to the slow path.
+ */
 const MAX_BATCHED_COUNTS = 128;
 
-/** A count that was written. */
 export interface BatchedCount {
-  /** The item as this count left it. */
   doc: ItemDoc;
-  /** Whether its payload was kept; null: still to be decided. */
+  /** Whether its payload was stored; null if undecided. */
   sampled: boolean | null;
 }
 
 interface Waiting {
   incoming: IncomingReport;
-  /** The answer of `PayloadSampler.planned`. */
   payload: Write | null | undefined;
   resolve: (counted: BatchedCount | null) => void;
   reject: (error: unknown) => void;
 }
 
-/** The item as the write left it, and which payloads were kept with it. */
 interface WrittenCount {
   doc: ItemDoc;
   kept: ReadonlyMap<Write, true | null>;
 }
 
-/** Reports that wait for an item, or are being written. */
 interface Batch {
   id: string;
   kind: string;
@@ -90,7 +83,6 @@ interface Batch {
 @injectable()
 export class CountBatcher {
   readonly #batches = new Map<string, Batch>();
-  /** Batches whose writes the end of the turn begins. */
   #ready: Batch[] = [];
 
   constructor(
@@ -102,8 +94,9 @@ export class CountBatcher {
 
   /**
    * Counts a report together with its reference and its payload.
-   * @param kind of the occurrences that are counted without a look at the item (`getItemBlindKind`)
-   * @returns null: the item counts no such occurrence blindly, or the reference is known; nothing is counted
+   * @param kind of occurrences that are counted without reading the item (`getItemBlindKind`)
+   * @returns null if the item counts no such occurrence blindly, or the reference exists; nothing
+   *   is counted
    */
   count(
     id: string,
@@ -133,7 +126,6 @@ export class CountBatcher {
     for (const batch of ready) void this.#writeAll(batch);
   }
 
-  /** Writes until nothing of the item waits. */
   async #writeAll(batch: Batch): Promise<void> {
     while (batch.waiting.length > 0) await this.#write(batch, batch.waiting.splice(0, MAX_BATCHED_COUNTS));
     this.#batches.delete(`${batch.id} ${batch.kind}`);
@@ -153,7 +145,10 @@ export class CountBatcher {
     }
   }
 
-  /** Writes the count with the people that are new in it (people.ts). Null: it is refused. */
+  /**
+   * Writes the count together with new affected people (affected-users.ts). Returns null if the
+   * write is rejected.
+   */
   async #counted(id: string, kind: string, stamp: string, waiting: readonly Waiting[]): Promise<WrittenCount | null> {
     const counts = mergeCountUpdates(waiting.map(({ incoming }) => buildCountUpdate(incoming, stamp)));
     const count = removeStaleNotes(counts, this.refs.takeNotes(id));
@@ -169,7 +164,6 @@ export class CountBatcher {
     return { doc: settled instanceof Promise ? await settled : settled, kept: written.kept };
   }
 
-  /** Writes the references, the count and the payloads; a known reference refuses all of them. */
   async #commit(change: Filter, update: Update, waiting: readonly Waiting[]): Promise<WrittenCount | null> {
     const refs = waiting.flatMap(({ incoming: { ref } }) => ref?.along ?? []);
     const payloads = waiting.flatMap(({ payload }) => payload ?? []);
@@ -181,11 +175,11 @@ export class CountBatcher {
   }
 }
 
-/** Holds while the item does not carry the reference's note (client-refs.ts). */
+/** Matches while the item does not contain the reference's note (client-refs.ts). */
 export const buildNoNoteFilter = ({ ref }: IncomingReport): Filter =>
   needsReferenceNote(ref) ? { [`inflight.${ref.id}`]: null } : {};
 
-/** The item after each of the counts; the last is the written one. */
+/** Returns the item after each of the counts; the last is the stored one. */
 function stepsTo(last: ItemDoc, waiting: readonly Waiting[]): ItemDoc[] {
   const docs = [last];
   for (let i = waiting.length - 1; i > 0; i--) docs.unshift(without(docs[0] as ItemDoc, waiting[i] as Waiting));
@@ -204,7 +198,6 @@ function less(counters: { readonly [key: string]: number }, key: string): { [key
   return n > 1 ? { ...counters, [key]: n - 1 } : others;
 }
 
-/** Several counts of one item as one update. */
 export function mergeCountUpdates(updates: readonly Update[]): Update {
   const [first = {}, ...others] = updates;
   if (others.length === 0) return first;

@@ -1,10 +1,8 @@
 /**
- * The third step of the intake: counts a report at its item (contract 20, values; contract 21, intake).
- *
- * The hot path, an occurrence of a known group, is one small atomic write (`atOnce`): its filter names the occurrences
- * that may be counted without a look at the item, and its answer carries all that the next step needs. Occurrences that
- * it refuses (a resolved item, a duplicate, an item muted otherwise, a known reference) are counted on the read item
- * (`withCare`).
+ * Third step of the intake: counts a report at its item (contract 20, values; contract 21, intake).
+ * The fast path (`countFastPath`) is one atomic write whose filter selects occurrences that need no
+ * read of the item. All others (a resolved item, a duplicate, a different mute, an existing
+ * reference) use `countWithReload`.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
@@ -37,8 +35,8 @@ import { DeltaWatermark } from '../store/delta-watermark.js';
 import { addPeopleToCount, findJoiningPeople } from './people.js';
 
 /**
- * Adds the effects to the change. `late`: an old installation reported a fixed error. `regression`: the item is
- * reopened.
+ * Adds the effects of an occurrence to the change.
+ * @returns `late`: an old installation reported a fixed error; `regression`: the item is reopened
  */
 export function planOccurrence(
   change: ChangeSet,
@@ -91,15 +89,15 @@ function planRegression(change: ChangeSet, version: string | null): void {
   if (raised !== item.severity) {
     change.note('severity', { from: item.severity, to: raised, why: 'regression' }).assign({ severity: raised });
   }
-  // A muted item emits no event. The occurrence that unmutes it does.
+  // A muted item emits no event; the occurrence that unmutes it does.
   if (change.next.muted) change.assign({ sent: { ...change.next.sent, created: false } });
   change.emit('bug.created', { regression: true });
   if (raised !== item.severity && raised === 'critical') change.emit('bug.critical');
 }
 
 /**
- * Counts an occurrence on the read state of its item, with all that follows: reopen, mute, unmute, merge forward. It
- * serves the few occurrences that the one blind write (count-batcher.ts) refuses.
+ * Counts an occurrence on the read item, with all effects: reopen, mute, unmute, forward to a merge
+ * target.
  */
 @injectable()
 export class CountingSeen {
@@ -111,7 +109,7 @@ export class CountingSeen {
     @inject(Faults) private readonly faults: Faults,
   ) {}
 
-  /** Null when the item changed meanwhile. */
+  /** Returns null if the item changed concurrently. */
   async count(item: ItemDoc, incoming: IncomingReport): Promise<Counted | null> {
     const { app_version = null } = incoming.report;
     const builds = item.resolved_in_build === null ? [] : [item.resolved_in_build, app_version];
@@ -124,7 +122,8 @@ export class CountingSeen {
       const counted = removeStaleNotes(buildCountUpdate(incoming, stamp, late), this.refs.takeNotes(item.id));
       const count = addPeopleToCount(counted, joining);
       const update = change.empty ? count : mergeUpdates(count, change.update());
-      // A helper may count only if no other call has counted since its look (client-refs.ts).
+      // A helper may count only if no other call has counted since it read the item
+      // (client-refs.ts).
       const same = incoming.ref?.helper === true ? { hit_count: item.hit_count } : {};
       const changed = await this.deps.items.change(
         { id: item.id, rev: item.rev, ...same, ...buildNoNoteFilter(incoming), ...joining?.filter },
@@ -150,12 +149,12 @@ export class Counting {
     @inject(PayloadSampler) private readonly sampler: PayloadSampler,
   ) {}
 
-  /** Makes the item of a place without one. Null: another call was faster, and the report begins anew. */
+  /** Returns null if another call was faster, and the report must be retried. */
   create(accepted: AcceptedReport, place: Placement): Promise<Counted | null> {
     return this.newItems.create(accepted, place);
   }
 
-  /** Counts by one write, with the reference if there is one. Null: the write was refused, and nothing is counted. */
+  /** Counts in one write. Returns null if the write was rejected; nothing is counted then. */
   async atOnce(accepted: AcceptedReport, place: Placement): Promise<Counted | null> {
     const { item_id } = place;
     const { ref, report } = accepted;
@@ -173,8 +172,8 @@ export class Counting {
 
   /**
    * Counts on the read item.
-   * @param bound the reference, where another call has bound it
-   * @returns null: the item was deleted, nothing leads there any more, and the report begins anew
+   * @param bound the reference, if another call has bound it
+   * @returns null if the item was deleted; its keys are gone and the report must be retried
    */
   async withCare(accepted: AcceptedReport, place: Placement, bound: RefDoc | null): Promise<Counted | null> {
     const at = await this.#boundTo(accepted, place, bound);
@@ -189,7 +188,7 @@ export class Counting {
     return null;
   }
 
-  /** Answers a known reference and counts nothing. Null when its item was deleted, and the reference with it. */
+  /** Returns the result of an existing reference without counting; null if its item was deleted. */
   async repeat(accepted: AcceptedReport, { id, item_id }: RefDoc): Promise<Counted | null> {
     const doc = await this.deps.items.get(item_id);
     if (doc !== null) return repeated(doc, toIncomingReport(accepted, this.placing.at(item_id, accepted), null));
@@ -199,7 +198,6 @@ export class Counting {
     return null;
   }
 
-  /** The stored reference, bound by this call or another, with the item that it is bound to. */
   async #boundTo(
     { ref: own, report }: AcceptedReport,
     { item_id }: Placement,
@@ -214,7 +212,6 @@ export class Counting {
     return { item_id: ref.item_id, ref: { id, along: [], helper: !mine } };
   }
 
-  /** The count; null when the item was deleted. */
   async #count(firstId: string, incoming: IncomingReport): Promise<Counted | null> {
     const passed = new Set<string>();
     let id = firstId;
@@ -242,7 +239,6 @@ export class Counting {
     throw conflict('The item changes too often at the moment; send the report again.');
   }
 
-  /** Counts by one write when the item needs nothing else; null when it does. */
   async #blindly(id: string, incoming: IncomingReport): Promise<Counted | null> {
     const kind = getReportBlindKind(incoming.report.muted_by?.rule_id);
     const counted = await this.batcher.count(id, kind, incoming, this.sampler.planned(id, incoming));
@@ -252,13 +248,11 @@ export class Counting {
     return { doc, outcome: 'counted', regression: false, entries: [], sampled, incoming };
   }
 
-  /** Whether the item notes the reference, or the reference was finished meanwhile. */
   async #isCounted(item: ItemDoc, ref: CountedReference): Promise<boolean> {
     if (item.inflight[ref.id] !== undefined) return true;
     return ref.helper && (await this.refs.find(ref.id))?.open_at === null;
   }
 
-  /** Finishes the reference behind the answer. */
   #finish({ doc, outcome, incoming: { ref } }: Counted): void {
     if (outcome !== 'counted' || !needsReferenceNote(ref)) return;
     this.refs.finish({

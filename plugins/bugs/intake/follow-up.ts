@@ -1,7 +1,4 @@
-/**
- * The last step of the intake, before the answer: the consequences of a count. They are history and events, an
- * undecided payload, a rule's hit, a fault of a version, a higher severity, an alarm, a publish that came first.
- */
+/** Last step of the intake, before the response: the consequences of a count. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { isoOf, SECOND_MS } from '../../../lib/time.js';
@@ -26,12 +23,11 @@ import { Items } from '../store/items.js';
 import { getRateRank, toSeverity } from '../item/severity.js';
 import { isFinished } from '../item/transitions.js';
 
-/** Counts that were under way at the first one's write answer an item that lacks it still. */
+/** Counts that were in progress during the first write return an item without the place. */
 const UNDER_WAY = { most: 10_000, ttlMs: 10 * SECOND_MS };
 
 /**
- * Notes in an item that it was seen in a version or on a host for the first time, before the report is acknowledged.
- * The count answers the item, so a known place costs a look at it and nothing else.
+ * Records that an item was first seen in a version or on a host, before the report is acknowledged.
  */
 @injectable()
 export class SeenPlaces {
@@ -64,8 +60,8 @@ export class SeenPlaces {
 }
 
 /**
- * Small repairs of an item behind a count: stale counters, references of dead processes, an origin that was unknown so
- * far, the items that it blocks again, a place where it was not seen before.
+ * Repairs an item after a count: stale counters, dead references, a missing origin, blocked items,
+ * new places.
  */
 @injectable()
 export class ItemUpkeep {
@@ -87,7 +83,6 @@ export class ItemUpkeep {
     );
   }
 
-  /** Keeps the hot document small, and adds an origin that has only now become known. */
   async tidy(doc: ItemDoc, incoming: IncomingReport): Promise<void> {
     const { now, report, adopted } = incoming;
     await this.places.note(doc, incoming);
@@ -106,7 +101,7 @@ export class ItemUpkeep {
     const { file_path, line_no } = resolveErrorLocation(report);
     if (file_path !== null) {
       const search_text = rebuildSearchText(doc, { title: doc.title, file_path });
-      // A title that somebody changes meanwhile is found by its words, the file then is not.
+      // If the title changes concurrently, its words are searchable but the file is not.
       const known = await this.deps.items.change({ id: doc.id, file_path: null }, { set: { file_path, line_no } });
       if (known !== null)
         await this.deps.items.change({ id: doc.id, search_text: doc.search_text }, { set: { search_text } });
@@ -115,10 +110,7 @@ export class ItemUpkeep {
   }
 }
 
-/**
- * Raises an item's severity after a count, by the rate of the rolling hour or a higher error level (contract 20,
- * severity).
- */
+/** Raises the severity by the hourly rate or a higher error level (contract 20, severity). */
 @injectable()
 export class Escalation {
   constructor(
@@ -127,9 +119,9 @@ export class Escalation {
   ) {}
 
   /**
-   * Contract 20, escalation: upwards only, never when locked. Answers the item as it is then. A higher level alone is
-   * no revision; it is written last, so a crash before it leaves the escalation to the next occurrence. Call it when
-   * `isDue`.
+   * Raises the severity, never if it is locked (contract 20, escalation). A higher level alone is
+   * no revision. It is written last, so after a crash the next occurrence escalates. Must be called
+   * only if `isDue`.
    */
   async escalate(doc: ItemDoc, incoming: IncomingReport): Promise<ItemDoc> {
     const item = await this.items.change(doc.id, 'system', (now, change) => this.#plan(now, change, incoming));
@@ -163,7 +155,6 @@ export class Escalation {
   }
 }
 
-/** A report after its last step. */
 export interface FollowedUp extends Counted {
   sampled: boolean;
 }
@@ -182,8 +173,8 @@ export class FollowUp {
   ) {}
 
   /**
-   * Carries out the consequences and answers the item as it is then. A repeat has none, nor has a count whose item was
-   * deleted meanwhile: it is answered as it was counted.
+   * Applies the consequences and returns the current item. A repeat, or a count of a deleted item,
+   * has none.
    */
   async of(counted: Counted): Promise<FollowedUp> {
     if (counted.outcome === 'repeated') return { ...counted, sampled: false };
@@ -199,11 +190,11 @@ export class FollowUp {
     const { doc, outcome, regression, entries, incoming } = counted;
     const { report } = incoming;
     const { muted_by: mute = null } = report;
-    // Each consequence is checked before its call: most counts have none, and a promise costs more than the check.
+    // Most counts have no consequence, and a promise costs more than the check.
     const work: Promise<unknown>[] = [];
     if (entries.length > 0) work.push(this.outbox.flush(doc, entries));
     if (this.upkeep.isDue(doc, incoming)) work.push(this.upkeep.tidy(doc, incoming));
-    // The hit comes after the item has counted: a failed report is no hit.
+    // A hit is recorded after the count: a failed report is no hit.
     if (mute !== null) work.push(this.filters.hit(mute.rule_id, isoOf(incoming.now)));
     const sampling = counted.sampled ?? this.sampler.sample(doc, incoming);
     if (sampling instanceof Promise) work.push(sampling);

@@ -1,6 +1,6 @@
 /**
- * The one way in for reports of every kind (contracts 20 and 21): accept → place → count → follow up. Each step is a
- * class of its own; this file holds their order and the conditions between them.
+ * The single entry point for reports (contracts 20 and 21): accept → resolve group → count → follow
+ * up. This file holds the order of the steps.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
@@ -20,7 +20,6 @@ import type { ItemDoc } from '../item/model.js';
 import { countLastHour } from '../item/rate.js';
 import { toItemView, getStatusAt } from '../item/view.js';
 
-/** What became of a report. */
 interface Occurred {
   outcome: 'created' | 'counted' | 'repeated';
   /** The key that the report was grouped by; for a repeat, the key of its item. */
@@ -31,7 +30,7 @@ interface Occurred {
   ignored_by: string | null;
 }
 
-/** The answer to a report (ports/domain/bugs.ts). Its item is made on first use, since few callers show all of it. */
+/** The item is built on first access, because few callers need it. */
 class RecordedReport implements Recorded {
   readonly id: string;
   readonly ref: string;
@@ -51,7 +50,10 @@ class RecordedReport implements Recorded {
   readonly #now: number;
   #item: Item | null;
 
-  /** @param now milliseconds since 1970 @param item with its long texts, where they were asked for */
+  /**
+   * @param now milliseconds since 1970
+   * @param item with its long texts, if requested
+   */
   constructor(doc: ItemDoc, occurred: Occurred, now: number, item: Item | null) {
     const { outcome } = occurred;
     this.id = doc.id;
@@ -80,20 +82,19 @@ class RecordedReport implements Recorded {
 
 type Result = PromiseSettledResult<Recorded>;
 
-/** A report and its place in the list. */
 interface Listed {
   at: number;
   accepted: AcceptedReport;
 }
 
-/** How often a report may begin anew, because its item was deleted or another call has just made it. */
+/** Maximum retries when the target item is deleted or created concurrently. */
 const BEGINNINGS = 20;
 
 @injectable()
 export class ReportIntake {
   /**
-   * Lets reports with unknown keys of one family pass one after the other: of two new items one would only waste its
-   * number.
+   * Serializes reports that may create an item in the same family, so that no item number is
+   * wasted.
    */
   readonly #deciding = new KeyedMutex();
 
@@ -115,7 +116,6 @@ export class ReportIntake {
     return this.recordAccepted(await this.acceptance.accept(given, options.details), options);
   }
 
-  /** As `record`, for a report that has taken the first step. */
   async recordAccepted(accepted: AcceptedReport, options: RecordOptions = {}): Promise<Recorded> {
     for (let beginning = 0; beginning < BEGINNINGS; beginning++) {
       const counted = await this.#placeAndCount(accepted);
@@ -124,12 +124,12 @@ export class ReportIntake {
     throw conflict('The item changes too often at the moment; send the report again.');
   }
 
-  /** Places and counts a report. Null: the report begins anew. */
   async #placeAndCount(accepted: AcceptedReport): Promise<Counted | null> {
     const { ref } = accepted;
     const leading = this.placing.known(accepted);
     const known = leading instanceof Promise ? await leading : leading;
-    // A reference is nearly always new, and the write refuses a known one: so it is not looked up first.
+    // References are nearly always new, and the write rejects an existing one, so no lookup is
+    // needed.
     const isTried = known !== null && (ref === null || !this.refs.isSeenLately(ref.id));
     const counted = isTried ? await this.counting.atOnce(accepted, known) : null;
     if (counted !== null) return counted;
@@ -142,7 +142,6 @@ export class ReportIntake {
     return this.#deciding.run(hashWithinProject(project, bare_key), () => this.#decideAndCount(accepted));
   }
 
-  /** Decides and counts a report with an unknown key. */
   async #decideAndCount(accepted: AcceptedReport): Promise<Counted | null> {
     const place = await this.placing.decide(accepted);
     if (place.writes.length > 0) return this.counting.create(accepted, place);
@@ -163,13 +162,9 @@ export class ReportIntake {
 }
 
 /**
- * A list of reports, each treated as if it had come alone and in its turn (contract 21, intake); reports of one
- * grouping key are counted together.
- *
- * Reports that may belong to one group (same project and class) and whose keys are unknown are recorded in their order,
- * because the order decides which group an unknown origin joins: first one report of each key, which makes the item,
- * and then all others. Rejected: all in parallel (the answers would differ from those of single reports), and all in
- * sequence (a hundred commits).
+ * Records a list of reports as if each had arrived alone, in order (contract 21, intake). Reports
+ * with the same key are counted together. The order decides which group an unknown origin joins, so
+ * new keys of one project and class are recorded in order.
  */
 @injectable()
 export class ReportLists {
@@ -179,12 +174,14 @@ export class ReportLists {
     @inject(ReportIntake) private readonly intake: ReportIntake,
   ) {}
 
-  /** The results in the list's order; a report that is refused, or fails, stops no other. */
+  /**
+   * Returns the results in the list's order. A report that is rejected or fails affects no other.
+   */
   async record(given: readonly ListedReport[]): Promise<Result[]> {
     const results: Result[] = [];
     const listed: Listed[] = [];
     for (const [at, { report, details }] of given.entries()) {
-      // Cleaning and grouping a hundred large reports in one turn would block all other requests.
+      // Sanitizing and grouping a hundred large reports in one turn would block all other requests.
       await yieldToEventLoop();
       const [accepted] = await Promise.allSettled([this.acceptance.accept(report, details)]);
       if (accepted.status === 'fulfilled') listed.push({ at, accepted: accepted.value });
@@ -211,7 +208,6 @@ export class ReportLists {
   }
 }
 
-/** The reports in groups, in the order of each group's first report. */
 function groupsOf(listed: readonly Listed[], nameOf: (accepted: AcceptedReport) => readonly unknown[]): Listed[][] {
   const groups = new Map<string, Listed[]>();
   for (const one of listed) {

@@ -1,7 +1,7 @@
 /**
- * Makes an item from its first report (contract 20, transitions), all of it in one commit: the writes that lead its
- * keys to it (groups/keys.ts), the reference, its number (numbers.ts), its texts, the item and its first payload. A
- * call that loses to another one wastes a number.
+ * Creates an item from its first report (contract 20, transitions) in one commit: keys
+ * (groups/grouping-keys.ts), reference, number, texts, item and first payload. A call that loses a
+ * race wastes a number.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { addPrints } from '../../../lib/text/distinct-sketch.js';
@@ -34,17 +34,15 @@ interface Waiting {
 }
 
 /**
- * Numbers of new items, counted in the store. Calls that come while a write is under way share the next one: a storm of
- * new groups writes a project's counter once for several of them, and leaves no gap.
+ * Calls during a write share the next one, so a burst of new groups writes the counter once for
+ * several items, without gaps.
  */
 @injectable()
 export class ItemNumbers {
-  /** Projects with a write under way, each with the callers that wait for the next one. */
   readonly #waiting = new Map<string, Waiting[]>();
 
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'counters'>) {}
 
-  /** The next number of the project. */
   next(project: string): Promise<number> {
     return new Promise((resolve, reject) => {
       const waiting = this.#waiting.get(project);
@@ -80,8 +78,8 @@ export class ItemNumbers {
 @injectable()
 export class NewItems {
   /**
-   * Calls under way by item: of several reports of this process that would complete it only one does, since the others
-   * would waste numbers.
+   * Calls in progress by item: only one report completes an item, because the others would waste
+   * numbers.
    */
   readonly #completing = new Map<string, Promise<unknown>>();
 
@@ -96,7 +94,6 @@ export class NewItems {
     @inject(People) private readonly people: People,
   ) {}
 
-  /** Makes an item with the writes that lead to it. Null: another call was faster. */
   async create(accepted: AcceptedReport, place: Placement): Promise<Counted | null> {
     const { item_id: id } = place;
     const { project } = accepted.report;
@@ -122,7 +119,6 @@ export class NewItems {
     return doc && this.#created(doc, incoming, true);
   }
 
-  /** Makes the writes that come before the item: those that lead to it, and the reference. */
   #prepare(
     { ref, report: { project } }: AcceptedReport,
     { item_id, writes }: Placement,
@@ -132,8 +128,8 @@ export class NewItems {
   }
 
   /**
-   * Makes the item that its key already names, after a crash, or beside another call that is about to make it. Null:
-   * another call was faster.
+   * Creates the item that its key already names, after a crash or concurrently with another call.
+   * Returns null if that call was faster.
    */
   async complete(id: string, incoming: IncomingReport): Promise<Counted | null> {
     const running = this.#completing.get(id);
@@ -161,7 +157,7 @@ export class NewItems {
       const item = this.#first(id, n, incoming, this.sampler.first(id, incoming), stamp);
       const words = buildWordsDocument(item, incoming.report);
       const written = await this.commit.write([
-        // The texts come first, so no item is seen without them; another call's texts stay.
+        // The texts come first, so no item is visible without them; another call's texts stay.
         { collection: 'texts', change: { id }, update: { setOnInsert: texts }, upsert: true },
         ...(words === null ? [] : [{ collection: 'words', put: words }]),
         { collection: 'items', insert: item },
@@ -196,5 +192,4 @@ export class NewItems {
   }
 }
 
-/** The item is made of the report itself, not of its stand-in. */
 const isOwn = ({ report, payload }: IncomingReport): boolean => report === payload;

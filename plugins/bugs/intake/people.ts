@@ -1,11 +1,8 @@
 /**
- * The people that an item's reports name, as a sketch in the item (contract 21, people affected). The sketch changes
- * seldom, so the write of a count touches it only when it does: this process knows what the last answer of the item
- * held, and a sketch only ever grows, so who is in the known one is in the stored one too.
- *
- * What changes it rides in the write of the count, on the condition that the stored sketch is still the known one.
- * Where another process was faster, or the sketch is not known here, the count goes first, as it would without people,
- * and the sketch follows on the answered item before the report is acknowledged.
+ * Counts the people affected by an item, as a sketch in the item (contract 21, people affected).
+ * This process caches the last returned sketch, which only grows, so a count writes it only for new
+ * users, and only if the stored sketch equals the cached one. Otherwise the sketch is updated after
+ * the count, before the report is acknowledged.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
@@ -16,11 +13,10 @@ import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
 import { isSame, toPeopleFields, getSketches, buildSketchFilter, type Sketches } from '../store/people.js';
 
-/** Items whose sketch this process has in memory. */
 const KNOWN = 5_000;
 const ATTEMPTS = 100;
 
-/** What a write adds: it holds only while the stored sketch is the one that it was made from. */
+/** Addition to a write, valid only while the stored sketch is the one that it was built from. */
 export interface JoiningPeople {
   filter: Filter;
   set: NonNullable<Update['set']>;
@@ -32,14 +28,13 @@ export class People {
 
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items'>) {}
 
-  /** What the count of these people adds to the write; null: nothing, or the item's sketch is not known here. */
+  /** Returns the sketch update of a count; null if nothing changes or the sketch is not cached. */
   joining(itemId: string, prints: readonly Print[]): JoiningPeople | null {
     if (prints.length === 0) return null;
     const known = this.#known.get(itemId);
     return known === undefined ? null : findJoiningPeople(known, prints);
   }
 
-  /** Remembers the sketch of an item as it was answered. */
   counted(doc: ItemDoc): void {
     const known = this.#known.get(doc.id);
     const now = getSketches(doc);
@@ -47,8 +42,7 @@ export class People {
   }
 
   /**
-   * Adds who is missing in an item that has counted them, and answers it; an item that is gone stays as it was. No
-   * promise where nobody is missing.
+   * Adds missing users to an item that has counted them. Returns no promise if no one is missing.
    */
   settled(counted: ItemDoc, prints: readonly Print[]): ItemDoc | Promise<ItemDoc> {
     if (findJoiningPeople(getSketches(counted), prints) !== null) return this.#joined(counted, prints);
@@ -73,11 +67,10 @@ export class People {
   }
 }
 
-/** The write of a count together with its people. */
 export const addPeopleToCount = (count: Update, joining: JoiningPeople | null): Update =>
   joining === null ? count : { ...count, set: { ...count.set, ...joining.set } };
 
-/** Null: the item's own sketch holds all of them. */
+/** Returns null if the item's sketch contains all of them. */
 export function findJoiningPeople(sketches: Sketches, prints: readonly Print[]): JoiningPeople | null {
   const own = addPrints(sketches.own, prints);
   if (own === sketches.own) return null;

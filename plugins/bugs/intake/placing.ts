@@ -1,4 +1,4 @@
-/** The second step of the intake: finds the item of a report (contract 21, many keys per item). */
+/** Second step of the intake: finds the item of a report (contract 21, many keys per item). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import type { Report } from '../../../ports/domain/bugs.js';
@@ -11,13 +11,12 @@ import { MINUTE_MS } from '../../../lib/time.js';
 import { type BugDeps, DEPS } from '../deps.js';
 
 const MINUTES = 60;
-/** Keys that are counted at a time. */
 const KEYS = 10_000;
 
 /**
- * Budget of new groups that a public intake key may make within an hour (contract 00, limits). The count is kept in
- * this process; processes that share a store each have a part of the limit, as with rate limits (contract 95, several
- * processes). A restart begins anew. Rejected: a counter in the store, one more write for every new group.
+ * Hourly budget of new groups per public intake key (contract 00, limits). Counted per process;
+ * processes that share a store each have a part of the limit (contract 95, several processes). A
+ * stored counter was rejected: one more write per new group.
  */
 @injectable()
 export class NewGroups {
@@ -25,7 +24,6 @@ export class NewGroups {
 
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'clock' | 'new_groups_per_hour' | 'peers'>) {}
 
-  /** Takes one from the key's budget; false when there is none left. */
   take(key: string): boolean {
     const { clock, new_groups_per_hour: perHour, peers } = this.deps;
     if (perHour === 0) return true;
@@ -36,7 +34,7 @@ export class NewGroups {
       if (at <= minute - MINUTES) minutes.delete(at);
       else made += n;
     }
-    // At least one, or a small limit would let nothing through.
+    // At least one; otherwise a small limit would allow nothing.
     if (made >= Math.max(1, Math.floor(perHour / peers()))) return false;
     minutes.set(minute, (minutes.get(minute) ?? 0) + 1);
     this.#made.set(key, minutes);
@@ -51,7 +49,6 @@ export class Placing {
     @inject(NewGroups) private readonly newGroups: NewGroups,
   ) {}
 
-  /** The place where the report's key leads, or null. No promise when this process has used the key lately. */
   known(accepted: AcceptedReport): Placement | null | Promise<Placement | null> {
     const { report, keyed } = accepted;
     const recent = this.keys.recent(report.project, keyed.dedup_key);
@@ -61,10 +58,7 @@ export class Placing {
       .then((lead) => (lead === null ? null : this.#led(lead, accepted)));
   }
 
-  /**
-   * The place that a key leads to. A report of a part that was split off gets the part's own key, and goes on with it,
-   * also when it begins anew.
-   */
+  /** A report of a part that was split off gets the part's key, and keeps it when it is retried. */
   #led({ item, divided }: Lead, accepted: AcceptedReport): Placement | null | Promise<Placement | null> {
     const { report, keyed } = accepted;
     const part = divided?.find(({ by }) => isOfPart(by, report));
@@ -73,14 +67,14 @@ export class Placing {
     return this.known(accepted);
   }
 
-  /** The place at this item, whatever the report's key says: the report's reference is bound to it. */
+  /** The report's reference is bound to this item, whatever its key is. */
   at(item_id: string, { report, keyed }: AcceptedReport): Placement {
     return placed(createExistingDecision(item_id), keyed, report);
   }
 
   /**
-   * The place of a report with an unknown key; the project's overflow item when the report's intake key may make no
-   * more.
+   * Decides the placement of a new key. Without budget for the intake key, the project's overflow
+   * item is used.
    */
   async decide({ report, keyed }: AcceptedReport): Promise<Placement> {
     const { project, intake_key: key = null } = report;
@@ -93,13 +87,15 @@ export class Placing {
     return placed(made, overflow, overflowReport(report));
   }
 
-  /** Removes the leads to a deleted item. */
   async release({ keyed }: Placement, itemId: string): Promise<void> {
     await this.keys.release(keyed, itemId);
   }
 }
 
-/** Field by field: to add fields behind a spread takes thirty times as long, and each report passes here. */
+/**
+ * Fields are listed one by one, because adding fields to a spread object is slow on this frequent
+ * path.
+ */
 const placed = (
   { item_id, adopted, flooded, writes }: Decision,
   keyed: Placement['keyed'],
@@ -107,8 +103,8 @@ const placed = (
 ): Placement => ({ item_id, adopted, flooded, writes, keyed, report });
 
 /**
- * The report that the overflow item shows. It counts reports that would have made more new groups than their public key
- * may make (contract 00, limits); its occurrences keep the real reports.
+ * The overflow item counts reports beyond the budget of their public key (contract 00, limits); its
+ * occurrences store the real reports.
  */
 const overflowReport = (sent: Report): Report => ({
   type: 'error',

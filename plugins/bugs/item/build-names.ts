@@ -1,7 +1,6 @@
 /**
- * Builds as items name them: a version of contract 40's grammar, or a release's build name. Pure.
- *
- * An index finds the items that a publish closes, so equal versions need one text: `1.2` and `1.2.0` both become `1.2`.
+ * Builds as items name them: a version of contract 40's grammar, or a release's build name. An
+ * index finds items by build, so equal versions need one text: `1.2.0` becomes `1.2`.
  */
 import { invalid } from '../../../kernel/errors.js';
 import type { Report } from '../../../ports/domain/bugs.js';
@@ -16,15 +15,13 @@ import {
 
 type StatedVersion = Pick<Report, 'app_version' | 'build_number'>;
 
-/** Releases of one project that are offered. */
 export type Published = readonly { version: string; build: string | null; publication?: string }[];
 
-/** The key by which the index finds items that wait for a build. */
 export const buildKey = (project: string, build: string): string => `${project} ${getVersionIdentity(build)}`;
 
 /**
- * The version that a `resolved_in_build` names: its own, with its build number, or that of the release with this build
- * name; else null.
+ * Returns the version of a `resolved_in_build`: its own, or that of the release with this build
+ * name; otherwise null.
  */
 export function resolveVersion(build: string, published: Published): string | null {
   const { name, version } = readVersion(build);
@@ -32,7 +29,6 @@ export function resolveVersion(build: string, published: Published): string | nu
   return published.find((release) => release.build !== null && versionName(release.build) === name)?.version ?? null;
 }
 
-/** The release whose version equals the build, or that was published under this build name; undefined: none. */
 export function findRelease(build: string, published: Published): Published[number] | undefined {
   const wanted = getVersionIdentity(build);
   return published.find(
@@ -40,11 +36,10 @@ export function findRelease(build: string, published: Published): Published[numb
   );
 }
 
-/** A release's build name, as `resolved_in_build` may give it. */
 const BUILD_NAME = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/;
 
 /**
- * A build as it is stored: `shop@v1.4.0` names 1.4.0 (contract 20, transitions).
+ * Parses a build to its stored form: `shop@v1.4.0` becomes 1.4.0 (contract 20, transitions).
  * @throws ServiceError validation_failed for what names neither a version nor a build
  */
 export function parseBuildName(given: string): string {
@@ -55,30 +50,32 @@ export function parseBuildName(given: string): string {
   });
 }
 
-/** Whether a version is at or below the one in which the error was seen; false where they cannot be compared. */
+/** Returns false if the versions cannot be compared. */
 export function isSeenIn(version: string | null, seen: string | null): boolean {
   if (version === null || seen === null) return false;
   const order = compareNamedVersions(version, seen);
   if (order !== 0) return order !== null && order < 0;
-  // Only the fix names its build: the error may have been seen in an earlier one of the same version.
+  // Without its own build number, the sighting may be an earlier build of the same version.
   return readVersion(version).number === null || readVersion(seen).number !== null;
 }
 
 type SeenBuilds = Pick<ItemDoc, 'first_build' | 'first_numbered' | 'last_build' | 'last_numbered'>;
 
-/** The builds in which an item was seen first and last, with their numbers. */
 export const getFirstSeenBuild = (item: SeenBuilds): string | null => withNumber(item.first_build, item.first_numbered);
 export const getLastSeenBuild = (item: SeenBuilds): string | null => withNumber(item.last_build, item.last_numbered);
 
-/** @param numbered the last version whose reporter stated its build number apart */
+/** @param numbered the last version whose reporter stated its build number separately */
 const withNumber = (version: string | null, numbered: string | undefined): string | null =>
   version !== null && numbered?.startsWith(`${version}+`) === true ? numbered : version;
 
-/** What a reporter states of its version, in one text; null: nothing. */
 export const formatReportedVersion = ({ app_version, build_number }: StatedVersion): string | null =>
   app_version && build_number ? `${app_version}+${build_number}` : (app_version ?? null);
 
-/** @param version that a fix names @param first in which the error was seen. @throws ServiceError validation_failed */
+/**
+ * @param version that a fix names
+ * @param first in which the error was seen
+ * @throws ServiceError validation_failed
+ */
 export function checkAbove(version: string | null, first: string | null): void {
   if (isSeenIn(version, first))
     throw invalid({ resolved_in_build: `must be above ${first}, in which it was seen first` });

@@ -1,9 +1,7 @@
 /**
- * A change of one item, gathered before it is written: its fields, its events, history and
- * comments, and the fields that follow from them. Every write of an item's state is made here, so
- * no index field can be forgotten: `ChangeSet` changes an item that was read, `buildQueueClaim` and
- * `buildLevelUpdate` make the two changes that the store decides. Counters (counting.ts), notes and
- * marks are no state. Pure.
+ * Collects a change of one item: fields, events, history, comments and derived fields. Every write
+ * of an item's state is built here, so no index field is forgotten. Counters
+ * (occurrence-counter.ts), notes and markers are not part of the state.
  */
 import type { BugEvent, ItemStatus, Severity } from '../../../ports/domain/bugs.js';
 import type { Ids } from '../../../ports/ids.js';
@@ -15,16 +13,15 @@ import { UNFILED_CLAIM, UNFILED_CREATION } from './stored-names.js';
 import { isFinished } from './transitions.js';
 import { mergeUnread, addUnread } from './unread.js';
 
-/** Ended claim tokens that are remembered, so that their holders learn the reason. */
+/** Ended claim tokens that are stored, so that their holders learn the reason. */
 const ENDED_LEASES = 10;
 
 export class ChangeSet {
   readonly set: Partial<ItemDoc> = {};
   readonly entries: ItemOutboxEntry[] = [];
   readonly #counters: Record<string, number> = {};
-  /** The change overrides a live lease: its holder learns that the item was taken. */
+  /** The change overrides a live lease; its holder is notified that the item was taken. */
   overrides = false;
-  /** The author of the change: the holder of a lease is told what others do. */
   by: 'holder' | 'person' | 'other' = 'other';
 
   constructor(
@@ -34,7 +31,6 @@ export class ChangeSet {
     private readonly ids: Ids,
   ) {}
 
-  /** The item as the change will leave it. */
   get next(): ItemDoc {
     return { ...this.item, ...this.set };
   }
@@ -43,7 +39,7 @@ export class ChangeSet {
     return Object.keys(this.set).length === 0 && this.entries.length === 0;
   }
 
-  /** The entries to write, with the item's unfiled ones. An empty change writes none. */
+  /** The entries to write, including the item's unfiled ones. An empty change writes none. */
   get written(): readonly ItemOutboxEntry[] {
     return this.empty ? this.entries : [...listPendingEntries(this.item), ...this.entries];
   }
@@ -53,19 +49,28 @@ export class ChangeSet {
     return this;
   }
 
-  /** Adds to counters, which occurrences count on meanwhile. @param inc path → the number to add */
+  /**
+   * Increments counters, which occurrences count concurrently.
+   * @param inc path → the number to add
+   */
   take(inc: Readonly<Record<string, number>>): this {
     Object.assign(this.#counters, inc);
     return this;
   }
 
-  /** Adds an entry of the item's history. @param id where a repeat must find it again */
+  /**
+   * Adds a history entry.
+   * @param id fixed, if a repeat must find it again
+   */
   note(action: string, data: { [key: string]: Json } = {}, id = this.ids.uuid()): this {
     this.entries.push({ id, kind: 'activity', name: action, at: this.at, actor: this.actor, data });
     return this;
   }
 
-  /** Adds a comment, stored with the change. @param id where a repeat must find it again */
+  /**
+   * Adds a comment, stored with the change.
+   * @param id fixed, if a repeat must find it again
+   */
   comment(body: string, kind: AuthorKind = 'integration', id = this.ids.uuid()): this {
     const entry = { name: 'comment', at: this.at, actor: this.actor, data: { body, kind } };
     this.note('commented', { comment_id: id });
@@ -73,10 +78,7 @@ export class ChangeSet {
     return this;
   }
 
-  /**
-   * Adds an event about the item as the change leaves it so far; once per cycle, and none for a muted item (contract
-   * 20, severity).
-   */
+  /** Adds an event once per cycle, and none for a muted item (contract 20, severity). */
   emit(name: EventName, overrides: Partial<BugEvent> = {}): this {
     const { next } = this;
     const what = name === 'bug.critical' ? 'critical' : name === 'bug.resolved' ? 'resolved' : 'created';
@@ -86,7 +88,10 @@ export class ChangeSet {
     return this.tell(name, overrides);
   }
 
-  /** Adds an event about the item as the change leaves it so far. @param more members of its data beside the item's */
+  /**
+   * Adds an event about the item's current state.
+   * @param more additional members of its data
+   */
   tell(name: string, more: { [key: string]: Json } = {}): this {
     const {
       id,
@@ -105,7 +110,7 @@ export class ChangeSet {
     return this;
   }
 
-  /** Raises or sets the severity. Reaching critical emits an event. */
+  /** Sets the severity. Reaching critical emits an event. */
   severity(to: Severity, why: string): this {
     const { next } = this;
     if (next.severity === to) return this;
@@ -114,7 +119,7 @@ export class ChangeSet {
     return this;
   }
 
-  /** Moves to another status: every one but `in_progress` ends the lease. */
+  /** Sets the status: every one except `in_progress` ends the lease. */
   status(to: ItemStatus, data: { [key: string]: Json } = {}, end: LeaseEnd = endBy(to)): this {
     this.note('status', { from: this.next.status, to, ...data });
     const { claim } = this.next;
@@ -132,7 +137,6 @@ export class ChangeSet {
     return this.endLease(this.overrides ? 'taken' : end, textOf(reason)).assign({ status: to, claim: null });
   }
 
-  /** Ends the claim token. The caller decides about the claim itself. */
   endLease(why: LeaseEnd, reason: string | null = null): this {
     const { claim, ended_leases = [] } = this.next;
     if (claim === null) return this;
@@ -149,7 +153,6 @@ export class ChangeSet {
     return this.emit('bug.resolved');
   }
 
-  /** Goes back to open from a final state: a new cycle begins. */
   reopen(data: { [key: string]: Json } = {}): this {
     const { item } = this;
     const { resolved_in_build, fix_commit } = item;
@@ -170,7 +173,6 @@ export class ChangeSet {
     });
   }
 
-  /** The whole item, for an insert. */
   document(): ItemDoc {
     const last = this.entries.at(-1);
     return {
@@ -182,7 +184,6 @@ export class ChangeSet {
     };
   }
 
-  /** The news that the holder is told with this change. */
   heard(): readonly Unread[] {
     const { claim } = this.next;
     const unread = this.item.claim?.unread ?? [];
@@ -190,14 +191,13 @@ export class ChangeSet {
     return unread;
   }
 
-  /** Tells the holder of the lease of an entry that is stored by itself. */
   news(entry: Unread): void {
     const { claim } = this.next;
     if (claim === null || claim.unread?.some(({ id }) => id === entry.id) === true) return;
     this.assign({ claim: { ...claim, unread: mergeUnread(claim.unread, [entry]) } });
   }
 
-  /** The news was in an answer, and may have been read by another agent of the same credential: it stays news. */
+  /** The entries stay unread, because another agent with the same credential may have read them. */
   shown(): void {
     const { claim } = this.next;
     const unread = claim?.unread ?? [];
@@ -207,7 +207,7 @@ export class ChangeSet {
     });
   }
 
-  /** The lease that goes on, with the news of this change for its holder. */
+  /** Returns the live lease with this change added to its holder's unread entries. */
   #told(): Partial<ItemDoc> {
     const { claim } = this.next;
     if (this.by === 'holder' || this.item.claim === null || claim === null) return {};
@@ -215,21 +215,19 @@ export class ChangeSet {
     return unread === undefined ? {} : { claim: { ...claim, unread } };
   }
 
-  /** The marker that the items which this one blocks are to be decided anew (store/blocking.ts). */
   #relinked(): Partial<ItemDoc> {
     const { item, next } = this;
     if (item.blocking !== true || isFinished(item.status) === isFinished(next.status)) return {};
     return { relink_at: `${this.at} ${item.rev + 1}` };
   }
 
-  /** The marker that the searched texts beside the item are to be made anew (store/words.ts). */
   #reworded(): Partial<ItemDoc> {
     const said = this.set.search_text !== undefined || this.entries.some(({ kind }) => kind === 'comment');
     return said ? { words_at: `${this.at} ${this.item.rev + 1}` } : {};
   }
 
   /**
-   * The write, for `{id, rev}`: one revision more, never an earlier `updated_at`.
+   * Builds the write for `{id, rev}`: the next revision, and never an earlier `updated_at`.
    * @param outbox entries that the same transaction does not write elsewhere
    */
   update(outbox: readonly ItemOutboxEntry[] = this.written): Update {
@@ -266,8 +264,8 @@ const fixOf = ({ resolved_in_build, fix_commit, fix_comment }: ItemDoc): NonNull
 const endBy = (to: ItemStatus): LeaseEnd => (to === 'open' || to === 'needs_info' ? 'released' : 'resolved');
 
 /**
- * The claim of the first open item that a filter finds, decided by the store. `queue_key` is the only derived field
- * that depends on whether an item is open or in progress.
+ * Builds the claim of the first open item that a filter finds. `queue_key` is the only derived
+ * field that a claim changes.
  */
 export function buildQueueClaim(claim: ClaimLease, unfiled: { id: string; actor: string }): Update {
   return {
@@ -277,14 +275,13 @@ export function buildQueueClaim(claim: ClaimLease, unfiled: { id: string; actor:
   };
 }
 
-/** Fields whose history entries are still to be made. */
 export const UNFILED = [UNFILED_CREATION, UNFILED_CLAIM] as const;
 
 type Unfiled = Pick<ItemDoc, 'id' | 'source' | 'created_at' | 'claim' | (typeof UNFILED)[number]>;
 
 /**
- * The history entries that still lie in an item, oldest first. Each is one small field, because each report of a new
- * group and each claim writes one.
+ * Oldest first. Each is one small field, because each report of a new group and each claim writes
+ * one.
  */
 export function listPendingEntries(item: Unfiled): ItemOutboxEntry[] {
   const { id, source, created_at, claim, [UNFILED_CREATION]: creator, [UNFILED_CLAIM]: claimed } = item;
@@ -299,12 +296,14 @@ export function listPendingEntries(item: Unfiled): ItemOutboxEntry[] {
   return entries;
 }
 
-/** The write of a higher error level that raises nothing: no revision, only remembered so that it is evaluated once. */
+/**
+ * Builds the write of a higher error level that does not raise the severity: no revision, only
+ * evaluated once.
+ */
 export const buildLevelUpdate = (rank: number, error_level: ItemDoc['error_level']): Update => ({
   set: { level_rank: rank, error_level },
 });
 
-/** Both updates in one write; no path may be in both. */
 export function mergeUpdates(a: Update, b: Update): Update {
   const max = { ...a.max, ...b.max };
   return {

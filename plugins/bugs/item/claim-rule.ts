@@ -1,6 +1,6 @@
 /**
- * The rule when a call by MCP needs a claim. Text that an agent reads may talk it into anything, so it changes nothing
- * of an item that it does not hold (contract 95, MCP; contract 20, endpoints). Pure.
+ * Decides when an MCP call needs a claim. An agent misled by injected text may change only items
+ * that it holds (contract 95, MCP; contract 20, endpoints).
  */
 import type { ServiceError } from '../../../kernel/errors.js';
 import type { BugCaller } from '../caller.js';
@@ -10,12 +10,13 @@ import type { ItemDoc } from './model.js';
 
 export const isSameValue = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
 
-/** Fields that change nothing of the item: a remark about it, and the proofs that let a caller in. */
 const NO_CHANGE: ReadonlySet<string> = new Set(['comment', 'claim_token', 'force']);
-/** Fields that the resolver of an item may still correct, until the item closes. */
 const CORRECTION: ReadonlySet<string> = new Set(['resolved_in_build', 'fix_commit', 'pr_url', 'pr_state']);
 
-/** Whether the edit needs a claim. @param description of the item, which is stored elsewhere */
+/**
+ * Returns whether the edit needs a claim.
+ * @param description of the item, which is stored separately
+ */
 export function needsClaim(item: ItemDoc, edit: Edit, caller: BugCaller, description: string | null): boolean {
   if (caller.by_tool !== true) return false;
   const now: Readonly<Record<string, unknown>> = { ...item, urgency: item.severity, description };

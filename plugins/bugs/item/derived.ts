@@ -1,4 +1,3 @@
-/** Fields of an item that follow from other fields, for its indexes and its counting. Pure. */
 import { getPullRequestPage } from '../../../lib/http/pull-request-page.js';
 import { buildKey } from './build-names.js';
 import type { ItemDoc } from './model.js';
@@ -21,11 +20,10 @@ type State = Pick<
 > &
   Partial<Pick<ItemDoc, 'held' | 'blocked' | 'pr_url' | 'pr_fix_at' | 'pr_key' | 'review'>>;
 
-/** The kind of an occurrence: `n`, or `m:<rule>` when an ignore rule matched it. */
+/** Returns the kind of an occurrence: `n`, or `m:<rule>` if an ignore rule matched it. */
 export const getReportBlindKind = (ruleId: string | null | undefined): string =>
   typeof ruleId === 'string' ? `m:${ruleId}` : 'n';
 
-/** The kind of the occurrences that an item counts blindly; null when each needs a look at the item. */
 export function getItemBlindKind(item: State): string | null {
   if (item.status === 'duplicate') return null;
   if (item.type !== 'feature' && MAY_REGRESS.has(item.status)) return null;
@@ -33,13 +31,15 @@ export function getItemBlindKind(item: State): string | null {
   return item.muted ? getReportBlindKind(item.muted_by_rule_id) : 'n';
 }
 
-/** The order of the queue: severity first, regressions before the rest, then oldest (contract 20, leases). */
+/**
+ * Returns the queue order: severity first, regressions before others, then oldest (contract 20,
+ * leases).
+ */
 function queueKeyOf(item: State): string | null {
   if (item.status !== 'open' || item.muted || item.held || item.blocked) return null;
   return `${3 - getSeverityRank(item.severity)}${item.regression ? 0 : 1}${item.created_at}`;
 }
 
-/** The look-up of items by their pull request. */
 export const getPullRequestKey = (project: string, url: string): string => `${project} ${getPullRequestPage(url)}`;
 
 function pullKeyOf({ project, status, review, pr_url, pr_fix_at }: State): string | null {
@@ -49,7 +49,6 @@ function pullKeyOf({ project, status, review, pr_url, pr_fix_at }: State): strin
 
 type Derived = Pick<ItemDoc, typeof BLIND_KIND | 'queue_key' | 'build_key' | 'severity_rank' | 'pr_key'>;
 
-/** The fields that follow from others. */
 export function computeDerivedFields(item: State): Derived {
   const build = item.resolved_in_build;
   const pr_key = pullKeyOf(item);

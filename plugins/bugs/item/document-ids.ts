@@ -1,17 +1,13 @@
-/** Ids of documents that follow from their subject, so the same document cannot be stored twice. Pure. */
+/** Ids of documents that derive from their subject, so the same document cannot be stored twice. */
 import { hash } from 'node:crypto';
 import { KEPT } from './sampling.js';
 
-/** An id that is unique per project. A hash and no concatenation: two projects could share the same one. */
+/** Hashed, because plain concatenations of two projects could collide. */
 export const hashWithinProject = (project: string, text: string): string =>
   hash('sha256', `${project}\u001f${text}`).slice(0, 40);
 
-/** The id of the occurrence in a slot of its item (sampling.ts). */
 export const toSlotId = (itemId: string, slot: number): string => `${itemId}:${slot}`;
 
-/**
- * The ids of all occurrences that an item may keep. Rejected: an index over the item, which every kept payload would
- * write.
- */
+/** An index over the item was rejected, because every stored payload would write it. */
 export const listSlotIds = (itemId: string): string[] =>
   Array.from({ length: KEPT }, (_, slot) => toSlotId(itemId, slot));

@@ -1,12 +1,11 @@
-/** A change of an item as a caller asks for it (contract 20, endpoints: PATCH). */
+/** A requested change of an item (contract 20, endpoints: PATCH). */
 import type { ItemStatus, Severity } from '../../../ports/domain/bugs.js';
 import type { PullRequestState } from '../../../ports/domain/forge-changes.js';
 
 export interface Edit {
   title?: string;
-  /** Not for errors. */
   type?: 'bug' | 'feature';
-  /** A person stops the work on the item, with `reason`, or lets it go on. */
+  /** Stops the work on the item, with `reason`, or resumes it. */
   hold?: boolean;
   description?: string | null;
   status?: ItemStatus;
@@ -27,9 +26,7 @@ export interface Edit {
   fix_commit?: string | null;
   pr_url?: string | null;
   pr_state?: PullRequestState;
-  /** Name of an account. */
   assignee?: string | null;
-  /** Stored with the change. */
   comment?: string | null;
   claim_token?: string;
   force?: boolean;

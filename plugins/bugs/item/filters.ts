@@ -1,4 +1,7 @@
-/** The query of a list as a filter of the store (contract 20, endpoints). Repeated values are alternatives. Pure. */
+/**
+ * Converts the query of a list to a store filter (contract 20, endpoints). Repeated values are
+ * alternatives.
+ */
 import type { Severity } from '../../../ports/domain/bugs.js';
 import type { Filter, Scalar, Sort } from '../../../ports/store.js';
 import { checkProjectAccess, type BugCaller } from '../caller.js';
@@ -14,14 +17,14 @@ export interface ItemQuery {
   type?: string[];
   status?: string[];
   severity?: string[];
-  /** Another name of `severity`. */
+  /** Alias of `severity`. */
   urgency?: string[];
   error_level?: string[];
   environment?: string[];
   exception_class?: string[];
   target_agent?: string[];
   tag?: string[];
-  /** Versions and hosts that it was seen in. */
+  /** Versions and hosts in which it was seen. */
   version?: string[];
   host?: string[];
   muted?: boolean[];
@@ -33,14 +36,15 @@ export interface ItemQuery {
   push_id?: string[];
   assignee?: string[];
   q?: string[];
-  /** Ids of the items that `q` names by a `client_ref` (store/by-client-ref.ts). Not part of the interface. */
+  /**
+   * Ids of the items that `q` names by a `client_ref` (store/by-client-ref.ts). Not part of the
+   * API.
+   */
   named?: string[];
-  /** The pages' range of time. Not part of the interface. */
   first_seen_at?: TimeRange;
   last_seen_at?: TimeRange;
 }
 
-/** A range of times, RFC 3339 in UTC with milliseconds: from the first to before the second. */
 export interface TimeRange {
   gte?: string;
   lt?: string;
@@ -73,16 +77,17 @@ export function toItemFilter(query: ItemQuery): Filter {
   const severities = [...(query.severity ?? []), ...(query.urgency ?? [])];
   if (severities.length > 0) {
     filter['severity'] = oneOf(severities);
-    // The rank has an index, the word has none.
+    // The rank is indexed, the name is not.
     filter['severity_rank'] = oneOf(severities.map((severity) => getSeverityRank(severity as Severity)));
   }
   if (query.first_seen_at !== undefined) filter['first_seen_at'] = { ...query.first_seen_at };
-  // A first sighting is never after the creation, so the creation has the same bound, and an index for it.
+  // A first sighting is never after the creation, which is indexed.
   if (query.first_seen_at?.gte !== undefined) filter['created_at'] = { gte: query.first_seen_at.gte };
   if (query.last_seen_at !== undefined) filter['last_seen_at'] = { ...query.last_seen_at };
   if (query.claimed_by?.length) {
     filter['claim.agent'] = oneOf(query.claimed_by);
-    // Every claim has an expiry, and an index holds it. An index of agents would be written by every claim.
+    // Every claim has an expiry, which is indexed. An index of agents would be written by every
+    // claim.
     filter['claim.expires_at'] = { gt: '' };
   }
   const [blocked, ...both] = query.blocked ?? [];
@@ -100,26 +105,27 @@ export function toItemFilter(query: ItemQuery): Filter {
   return filter;
 }
 
-/** The caller's query, narrowed to the caller's project. @throws ServiceError insufficient_scope */
+/**
+ * Returns the caller's query, restricted to the caller's project.
+ * @throws ServiceError insufficient_scope
+ */
 export function toCallerFilter(caller: BugCaller, query: ItemQuery): Filter {
   for (const project of query.project ?? []) checkProjectAccess(caller, project);
   return toItemFilter(caller.project === null ? query : { ...query, project: [caller.project] });
 }
 
-/** A ref: a project's slug and a number, `shop-17`. */
 const REF = /^[a-z0-9][a-z0-9._-]{0,63}-\d{1,10}$/;
-/** A word: text in quotes, or text between blanks. A quote without its end is a character like any other. */
+/** A word: quoted text, or text between blanks. An unmatched quote is an ordinary character. */
 const PART = /"([^"]*)"|(\S+)/g;
-/** Most words of one `q`: each costs a look into every text. */
+/** Each word costs a scan of every text. */
 const MAX_WORDS = 20;
 
-/** The words of one `q`, in lower case. */
 export function splitQueryWords(q: string): string[] {
   const words = [...normalizeSearchText(q).matchAll(PART)].map(([, quoted, bare]) => (quoted ?? bare ?? '').trim());
   return [...new Set(words.filter((word) => word !== ''))].slice(0, MAX_WORDS);
 }
 
-/** Every word in the searched text, or the item of this ref; nothing for a `q` without a word. */
+/** Matches every word, or the item of this ref. */
 function searchOf(q: string): Filter[] {
   const words = splitQueryWords(q);
   const [only] = words;

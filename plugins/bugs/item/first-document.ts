@@ -1,4 +1,3 @@
-/** The first document of an item, and the payload of an occurrence, from a report. Pure. */
 import { isoOf } from '../../../lib/time.js';
 import { getUrgency } from '../../../lib/urgency.js';
 import type { Details, Report } from '../../../ports/domain/bugs.js';
@@ -16,13 +15,11 @@ import { BLIND_KIND } from './stored-names.js';
 import type { WordsDoc } from './work-documents.js';
 
 export interface Moment {
-  /** Receive time, milliseconds. */
   now: number;
-  /** The time of the occurrence, at most `now`. */
+  /** Time of the occurrence, at most `now`. */
   occurred: number;
 }
 
-/** How urgent its error_level makes a report; -1 when it has none. */
 export const getLevelRank = (report: Report): number =>
   report.error_level ? getSeverityRank(getUrgency(report.error_level, report.environment)) : -1;
 
@@ -46,7 +43,10 @@ function numbersOf(report: Report): Pick<ItemDoc, 'first_numbered' | 'last_numbe
   return { first_numbered: numbered, last_numbered: numbered };
 }
 
-/** The item's first document. Fields without a reported value are null. @param context of the report, for `q` */
+/**
+ * Builds the item's first document. Fields without a reported value are null.
+ * @param context of the report, for `q`
+ */
 export function buildItemDocument(
   report: Report,
   id: string,
@@ -125,7 +125,7 @@ export function buildItemDocument(
     host_marks: seen.host_marks,
     sample_base: 0,
     sample_from: now,
-    // Last: what follows a name that is computed is added field by field.
+    // Last, because fields after a computed name are added one by one, which is slow.
     [BLIND_KIND]: null,
   };
 }
@@ -137,12 +137,10 @@ export const buildTextsDocument = (report: Report, id: string): TextsDoc => ({
   stack_trace: report.stack_trace ?? null,
 });
 
-/** The searched text of a new item with a description; null: it has none. */
 export function buildWordsDocument({ id, project, search_text }: ItemDoc, { description }: Report): WordsDoc | null {
   return description ? { id, project, text: buildWordsText(search_text, description, []), n: 1 } : null;
 }
 
-/** Where it happened, as the reporter states it; of a trace that comes alone, its first frame. */
 export function resolveErrorLocation({ file_path, line_no, stack_trace }: Report): {
   file_path: string | null;
   line_no: number | null;

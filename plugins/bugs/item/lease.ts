@@ -1,4 +1,4 @@
-/** One lease: its token, its times, its end, and the errors about it (contract 20, leases). Pure. */
+/** Functions and errors of a single lease (contract 20, leases). */
 import { hash, timingSafeEqual } from 'node:crypto';
 import { denied, ServiceError } from '../../../kernel/errors.js';
 import { HOUR_MS, isoOf } from '../../../lib/time.js';
@@ -11,15 +11,14 @@ import type { ItemDoc, ClaimLease, LeaseEnd, LeaseMark } from './model.js';
 import { isTransitionAllowed, STATUSES } from './transitions.js';
 import { EXPIRIES, isLive } from './view.js';
 
-/** A lease ends this long after its claim, however often it is renewed. */
+/** A lease ends this long after its claim, regardless of renewals. */
 export const LIMIT_MS = 24 * HOUR_MS;
 export const DEFAULT_LEASE_SECONDS = 1800;
 
-/** The third release without a change of status asks for a person. */
+/** The third release without a change of status sets `needs_info`. */
 export const MAX_RELEASES = 3;
 /** How long `action=next` skips an item for the holder who released it. */
 const PASSED_MS = 24 * HOUR_MS;
-/** Holders that an item remembers. */
 const MAX_SKIPPING_HOLDERS = 50;
 
 export const hashClaimToken = (token: string): string => hash('sha256', token);
@@ -28,22 +27,18 @@ export function isToken(lease: ClaimLease, token: string): boolean {
   return timingSafeEqual(Buffer.from(lease.token_hash, 'hex'), Buffer.from(hashClaimToken(token), 'hex'));
 }
 
-/** The end of a lease: counted from now, but never beyond the limit. */
 export function computeLeaseExpiry(claimedAt: string, now: number, seconds: number): string {
   return isoOf(Math.min(now + seconds * 1000, Date.parse(claimedAt) + LIMIT_MS));
 }
 
-/** The lease after a write by its holder: renewed from now; at its limit it stays as it is. */
 export function renewLease(lease: ClaimLease, now: number, mark: LeaseMark): ClaimLease {
   const expires_at = computeLeaseExpiry(lease.claimed_at, now, lease.lease_seconds);
   return expires_at > lease.expires_at ? { ...lease, expires_at, ...mark } : lease;
 }
 
-/** Credential and agent, as one segment of a path in the store. */
 export const getLeaseHolder = ({ credential, agent }: Pick<ClaimLease, 'credential' | 'agent'>): string =>
   hashWithinProject(credential, agent);
 
-/** The holders that `action=next` skips from now on, without the expired ones. */
 export function listSkippingHolders(item: ItemDoc, lease: ClaimLease, now: number): { [holder: string]: string } {
   const others = Object.entries(item.passed ?? {}).filter(([, until]) => until > isoOf(now));
   return Object.fromEntries([
@@ -52,7 +47,7 @@ export function listSkippingHolders(item: ItemDoc, lease: ClaimLease, now: numbe
   ]);
 }
 
-/** Ends an expired lease: the item is open again, or, at the fifth time, needs a person. */
+/** Ends an expired lease: the item is open again, or `needs_info` at the fifth expiry. */
 export function planExpiry(item: ItemDoc, change: ChangeSet): void {
   const expired_count = item.expired_count + 1;
   const to = expired_count >= EXPIRIES ? 'needs_info' : 'open';
@@ -61,7 +56,10 @@ export function planExpiry(item: ItemDoc, change: ChangeSet): void {
     .assign({ expired_count: to === 'open' ? expired_count : 0 });
 }
 
-/** The holder, for a 409. @param agent the name that the caller gave; undefined: only the credential is compared */
+/**
+ * Returns the holder, for a 409.
+ * @param agent the name that the caller gave; if undefined, only the credential is compared
+ */
 const claimOf = (lease: ClaimLease, caller: BugCaller, agent?: string): object => ({
   agent: lease.agent,
   expires_at: lease.expires_at,
@@ -87,7 +85,6 @@ const SAYS: Record<LeaseEnd | 'unknown', string> = {
   unknown: 'No claim of this item gave it. Claim the item, and send the token of that answer.',
 };
 
-/** The reason why this token is not the current one. */
 function whyLost(item: ItemDoc, token: string, now: number): { why: LeaseEnd | 'unknown'; reason?: string } {
   const token_hash = hashClaimToken(token);
   const current = item.claim?.token_hash === token_hash;
@@ -112,8 +109,9 @@ export const createOnHoldError = ({ held }: Pick<ItemDoc, 'held'>): ServiceError
   });
 
 /**
- * The name that a claim is made under. @param asked the caller's own word
- * @throws ServiceError insufficient_scope for another name than the token's own
+ * Returns the name that a claim is made under.
+ * @param asked the name that the caller gave
+ * @throws ServiceError insufficient_scope for a name other than the token's
  */
 export function resolveAgentName(caller: BugCaller, asked: string | undefined): string | undefined {
   if (caller.agent !== undefined && asked !== undefined && asked !== caller.agent)
@@ -150,7 +148,6 @@ export const createTransitionError = (from: ItemStatus, to: ItemStatus): Service
     `An item that is ${spoken(from)} cannot become ${spoken(to)} this way. ${possibleFrom(from, to)}`,
   );
 
-/** What a rejected caller may do instead. */
 function possibleFrom(from: ItemStatus, to: ItemStatus): string {
   if (to === 'in_progress' && isTransitionAllowed(from, to, 'claim')) return 'Claim it, or take it with `next`.';
   const targets = STATUSES.filter((status) => isTransitionAllowed(from, status, 'patch'));
@@ -164,5 +161,4 @@ export const createInReviewError = (): ServiceError =>
     'It is resolved by a pull request that is open. Take another item: if the request is closed without a merge, this one opens again.',
   );
 
-/** A status in people's words, `in_progress` as "in progress". */
 const spoken = (status: string): string => (status === 'wont_fix' ? 'won’t fix' : status.replaceAll('_', ' '));

@@ -1,10 +1,9 @@
-/** Kinds of links between items, as each end names them, and the one form in which a link is stored. Pure. */
+/** Kinds of links between items, as each end names them, and the stored form of a link. */
 import { hashWithinProject } from './document-ids.js';
 
-/** Links that one item has at the most. */
 export const MAX_LINKS = 50;
 
-/** As an end names it. `discovered` is `discovered_from`, seen from the other end. */
+/** Kinds as an end names them. `discovered` is `discovered_from`, seen from the other end. */
 export const LINK_KINDS = ['related', 'blocks', 'blocked_by', 'discovered_from', 'discovered'] as const;
 export type LinkKind = (typeof LINK_KINDS)[number];
 
@@ -18,7 +17,6 @@ const INVERSE: Readonly<Record<LinkKind, LinkKind>> = {
 
 export const getInverseKind = (kind: LinkKind): LinkKind => INVERSE[kind];
 
-/** A link as it is stored, from its one end. */
 export interface LinkEnds {
   kind: 'related' | 'blocks' | 'discovered_from';
   from: string;
@@ -33,7 +31,6 @@ export function toLinkEnds(kind: LinkKind, item: string, other: string): LinkEnd
   return { kind, from: item, to: other };
 }
 
-/** The kind as the item at this end names it. */
 export const getKindAtEnd = ({ kind, from }: LinkEnds, item: string): LinkKind =>
   from === item ? kind : getInverseKind(kind);
 

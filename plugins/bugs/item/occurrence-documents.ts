@@ -1,9 +1,7 @@
-/** The documents of kept occurrences. */
 import type { ErrorLevel } from '../../../ports/domain/bugs.js';
 import type { LateFrames } from '../../../ports/domain/frames.js';
 import type { Json } from '../../../ports/store.js';
 
-/** A kept occurrence. */
 export interface OccurrenceDoc {
   /** `<item>:<slot>` */
   id: string;
@@ -25,18 +23,16 @@ export interface OccurrenceDoc {
   tags: string[];
   context: Json;
   breadcrumbs: Json;
-  /** The key that it was counted by; missing in occurrences from before this field. */
+  /** Key that it was counted under; missing in old occurrences. */
   dedup_key?: string;
-  /** The function that the reporter stated beside the file. */
   function_name?: string;
-  /** Frames that source maps could not rewrite in time, and when the next attempt is due. */
+  /** Frames that source maps could not rewrite in time, and the time of the next attempt. */
   late?: LateFrames & { tries: number };
   late_at?: string;
-  /** Its frames were rewritten after it was counted. */
   rewritten?: true;
 }
 
-/** An occurrence of an earlier version: all other fields are in `packed` (payload.ts). */
+/** Occurrence of an earlier version: all other fields are in `packed` (occurrence-payload.ts). */
 export interface PackedOccurrence extends Pick<
   OccurrenceDoc,
   'id' | 'item_id' | 'occurrence_id' | 'occurred_at' | 'received_at'
@@ -44,7 +40,7 @@ export interface PackedOccurrence extends Pick<
   packed: string;
 }
 
-/** The report that made the item. Its stack trace is stored once, among the texts of the item, which keep it. */
+/** The report that created the item. Its stack trace is stored once, in the item's texts. */
 export interface FirstOccurrence extends OccurrenceDoc {
   stack_trace: null;
   stack_of_item: true;

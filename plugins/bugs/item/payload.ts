@@ -1,10 +1,7 @@
 /**
- * Payloads of occurrences as they are stored. Earlier versions stored them whole, or compressed by the plugin itself,
- * in `packed`, with the stack trace behind the JSON of the other fields and a line feed. Today the store packs them
- * where packing is worth it (collections.ts).
- *
- * The first payload of an item lacks its stack trace when the item's texts hold it: the trace is the larger part of
- * both.
+ * Earlier versions compressed payloads into `packed`: the JSON of the fields, a line feed and the
+ * stack trace. Today the store compresses them (collections.ts). The first payload of an item omits
+ * the stack trace, which the item's texts hold.
  */
 import { Buffer } from 'node:buffer';
 import { promisify } from 'node:util';
@@ -14,14 +11,16 @@ import type { FirstOccurrence, OccurrenceDoc, PackedOccurrence, StoredOccurrence
 
 const expand = promisify<Buffer, ZlibOptions, Buffer>(inflateRaw);
 
-/** Largest unpacked payload. The intake's limits are far below; this one guards against a damaged file. */
+/**
+ * Maximum unpacked size in bytes. It guards against damaged data; the intake limits are far lower.
+ */
 const MAX_PAYLOAD_BYTES = 16 * 1024 * 1024;
 
 type Payload = Omit<OccurrenceDoc, 'id' | 'item_id' | 'occurrence_id' | 'occurred_at' | 'received_at'>;
 
 /**
- * The whole occurrence.
- * @param textsOf the texts of an item
+ * Returns the complete occurrence.
+ * @param textsOf loads the texts of an item
  * @throws zlib's error, or SyntaxError, when the stored payload is damaged
  */
 export async function unpackOccurrence(
@@ -40,7 +39,7 @@ export async function unpackOccurrence(
   return { ...named, ...rest, stack_trace: end < 0 ? null : text.slice(end + 1) };
 }
 
-/** @returns the part to store beside the texts of its item, which come from the same report */
+/** Returns the occurrence without the stack trace that its item's texts already hold. */
 export const packFirstOccurrence = (occurrence: OccurrenceDoc): StoredOccurrence =>
   occurrence.stack_trace === null ? occurrence : { ...occurrence, stack_trace: null, stack_of_item: true };
 

@@ -1,9 +1,9 @@
-/** The rolling hour, kept as a counter per minute inside the item (contract 21, rolling hour). Pure. */
+/** Rolling hour, stored as one counter per minute inside the item (contract 21, rolling hour). */
 const MINUTE = 60_000;
 const HOUR = 3_600_000;
 export const MINUTES_KEPT = 60;
 export const HOURS_KEPT = 48;
-/** Stale counters that gather before they are pruned: most writes then prune none. */
+/** Stale counters that accumulate before they are pruned, so that most writes prune none. */
 const SLACK = 12;
 
 type Counters = Readonly<Record<string, number>>;
@@ -12,13 +12,13 @@ const minuteOf = (ms: number): number => Math.floor(ms / MINUTE);
 const hourOf = (ms: number): number => Math.floor(ms / HOUR);
 
 /**
- * The counter of a minute. The key begins with a letter: some engines take a path segment of digits for an array index.
+ * Returns the counter key of a minute. It starts with a letter, because some engines treat a
+ * numeric path segment as an array index.
  */
 export const toMinuteKey = (ms: number): string => `m${minuteOf(ms)}`;
 export const toHourKey = (ms: number): string => `h${hourOf(ms)}`;
 const numberOf = (key: string): number => Number(key.slice(1));
 
-/** Occurrences in the 60 minutes that end with the minute of `now`. */
 export function countLastHour(minutes: Counters | undefined, now: number): number {
   const newest = minuteOf(now);
   let sum = 0;
@@ -29,7 +29,6 @@ export function countLastHour(minutes: Counters | undefined, now: number): numbe
   return sum;
 }
 
-/** The rolling hour at the newest counted minute, and its count when that minute began. */
 export interface Rate {
   /** Minutes since 1970. */
   minute: number;
@@ -38,8 +37,8 @@ export interface Rate {
 }
 
 /**
- * The rate at the newest counted minute, not at the caller's clock. So the counts of one item have the order of its
- * writes, even from several processes, and the count never falls between two writes of one minute.
+ * Returns the rate at the newest counted minute instead of the caller's clock. Counts then follow
+ * the order of writes, even across processes, and never drop within a minute.
  */
 export function getNewestRate(minutes: Counters): Rate {
   const all = Object.entries(minutes).map(([key, n]): [number, number] => [numberOf(key), n]);
@@ -55,13 +54,12 @@ export function getNewestRate(minutes: Counters): Rate {
 
 export const toMinuteStart = (minute: number): number => minute * MINUTE;
 
-/** Occurrences per hour, oldest first, the running hour last; for the trend of a group. */
 export function listHourlyCounts(hours: Counters | undefined, now: number, length = 24): number[] {
   const newest = hourOf(now);
   return Array.from({ length }, (_, i) => hours?.[`h${newest - length + 1 + i}`] ?? 0);
 }
 
-/** Paths of counters that no window reads any more; empty while they are few. */
+/** Returns the paths of counters outside every window; empty while they are few. */
 export function listStalePaths(minutes: Counters, hours: Counters, now: number): string[] {
   const stale: string[] = [];
   const minute = minuteOf(now) - MINUTES_KEPT;
@@ -75,9 +73,9 @@ const DAY = 24;
 export const DAYS_KEPT = 31;
 
 /**
- * Sums per day (UTC) of the hours that go. Each value is the whole day's, so two writers that roll up the same snapshot
- * count it once.
- * @param stale of `listStalePaths`
+ * Sums expiring hours per day (UTC). Each value is the whole day's, so two writers with the same
+ * snapshot count it once.
+ * @param stale from `listStalePaths`
  */
 export function rollUpDays(
   hours: Counters,
@@ -94,13 +92,11 @@ export function rollUpDays(
   return sums;
 }
 
-/** Paths of days that no page shows any more. */
 export const listStaleDays = (days: Counters | undefined, now: number): string[] =>
   Object.keys(days ?? {})
     .filter((day) => numberOf(day) <= Math.floor(hourOf(now) / DAY) - DAYS_KEPT)
     .map((day) => `days.${day}`);
 
-/** Occurrences per day (UTC), oldest first, today last: rolled-up days, and the hours that are still stored. */
 export function listDailyCounts(
   hours: Counters | undefined,
   days: Counters | undefined,

@@ -1,18 +1,17 @@
-/** Severity as numbers, and the rules that raise it (contract 20, severity). Pure. */
 import { invalid } from '../../../kernel/errors.js';
 import type { Severity } from '../../../ports/domain/bugs.js';
 
 export const SEVERITIES: readonly Severity[] = ['low', 'medium', 'high', 'critical'];
 
-/** The rank, 0 low … 3 critical. */
+/** Returns the rank: 0 low … 3 critical. */
 export const getSeverityRank = (severity: Severity): number => SEVERITIES.indexOf(severity);
-/** The severity of a rank, kept within low … critical. */
+/** Returns the severity of a rank, clamped to low … critical. */
 export const toSeverity = (rank: number): Severity => SEVERITIES[Math.max(0, Math.min(3, rank))] as Severity;
 
 /**
- * What a body says of it by either name (contract 20, values).
- * @param at what stands before the names of fields
- * @throws ServiceError validation_failed where the two say different things
+ * Reads the severity from either field name of a body (contract 20, values).
+ * @param at prefix of the field names in errors
+ * @throws ServiceError validation_failed when the two fields differ
  */
 export function readSeverity(
   { severity, urgency }: { severity?: Severity; urgency?: Severity },
@@ -23,13 +22,13 @@ export function readSeverity(
   throw invalid({ [`${at}severity`]: problem('urgency'), [`${at}urgency`]: problem('severity') });
 }
 
-/** Occurrences in the rolling hour from which an item is at least high, and critical. */
+/** Occurrences per rolling hour from which an item is at least high, and critical. */
 export interface Rates {
   high: number;
   critical: number;
 }
 
-/** The rank that the hour's count alone asks for; 0 when none. */
+/** Returns the minimum rank for the hour's count; 0 below both thresholds. */
 export function getRateRank(hourCount: number, rates: Rates): number {
   if (hourCount >= rates.critical) return 3;
   return hourCount >= rates.high ? 2 : 0;

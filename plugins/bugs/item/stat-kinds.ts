@@ -1,10 +1,14 @@
-/** Which history entries the statistics count, and under which day (contract 20, endpoints: `GET /stats`). Pure. */
+/**
+ * Which history entries count in the statistics, and on which day (contract 20, endpoints: `GET
+ * /stats`).
+ */
 import type { ItemOutboxEntry } from './model.js';
 
 export type StatKind = 'resolved' | 'regressed';
 
 /**
- * The kind of an entry for the statistics. `resolved` counts once in a cycle: closing a resolved item does not count.
+ * Returns the statistics kind of an entry. `resolved` counts once per cycle: closing a resolved
+ * item does not count.
  */
 export function getStatKind({ name, data }: Pick<ItemOutboxEntry, 'name' | 'data'>): StatKind | null {
   if (name !== 'status') return null;
@@ -13,7 +17,10 @@ export function getStatKind({ name, data }: Pick<ItemOutboxEntry, 'name' | 'data
   return to === 'open' && why === 'regression' ? 'regressed' : null;
 }
 
-/** The key that the index counts, `2026-11-21 resolved shop`; undefined for an entry that does not count. */
+/**
+ * Returns the index key, such as `2026-11-21 resolved shop`; undefined for an entry that does not
+ * count.
+ */
 export function toStatKey(entry: ItemOutboxEntry, project: string): string | undefined {
   const kind = entry.kind === 'activity' ? getStatKind(entry) : null;
   return kind === null ? undefined : `${entry.at.slice(0, 10)} ${kind} ${project}`;

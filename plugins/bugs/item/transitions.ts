@@ -1,5 +1,6 @@
 /**
- * The transition table of contract 20 as data: the only place that knows which status follows which, and by whose act.
+ * Transition table of contract 20: the only place that defines which status may follow which, and
+ * by what cause.
  */
 import type { ItemStatus } from '../../../ports/domain/bugs.js';
 
@@ -38,14 +39,13 @@ export const STATUSES: readonly ItemStatus[] = [
   'wont_fix',
   'duplicate',
 ];
-/** Statuses that a publish may still close (contract 20, release). */
+/** Statuses that a publish may close (contract 20, release). */
 export const AWAITS_BUILD: ReadonlySet<ItemStatus> = new Set<ItemStatus>([
   'open',
   'in_progress',
   'needs_info',
   'resolved',
 ]);
-/** Statuses that an occurrence may reopen. */
 export const MAY_REGRESS: ReadonlySet<ItemStatus> = new Set<ItemStatus>(['resolved', 'closed']);
 /** Statuses in which an item blocks no other (contract 20, links). */
 const FINISHED: ReadonlySet<ItemStatus> = new Set<ItemStatus>(['resolved', 'closed', 'wont_fix', 'duplicate']);

@@ -1,16 +1,14 @@
 /**
- * News of an item that the holder of its lease has not been told (contract 20, leases: `news`): only ids, since the
- * item is small; their texts are among comments and history. The list is part of the lease, written with the change
- * that it tells of, so neither a crash nor a simultaneous call loses an entry. Pure.
+ * Updates that the lease holder has not received (contract 20, leases: `news`). The lease stores
+ * ids only, written with the change itself, so a crash or a concurrent call loses none.
  */
 import type { ItemOutboxEntry, Unread } from './model.js';
 
-/** Entries that a lease remembers. */
 const MAX_UNREAD_ENTRIES = 50;
-/** Entries that are not told: a comment is told itself, and lease entries concern only their holders. */
+/** Excluded: comments are reported separately, and lease entries concern only their holder. */
 const UNTOLD: ReadonlySet<string> = new Set(['commented', 'claimed', 'reclaimed', 'renewed', 'created']);
 
-/** The list with these entries; undefined when none of them is told. */
+/** Returns the list with the new entries, or undefined when none is reportable. */
 export function addUnread(
   unread: readonly Unread[] = [],
   entries: readonly ItemOutboxEntry[],
@@ -25,6 +23,5 @@ export function addUnread(
 export const mergeUnread = (unread: readonly Unread[] = [], more: readonly Unread[]): Unread[] =>
   [...unread, ...more].slice(-MAX_UNREAD_ENTRIES);
 
-/** The comments of people that were in no answer yet. */
 export const listHumanComments = (unread: readonly Unread[]): readonly Unread[] =>
   unread.filter(({ kind, person, shown }) => kind === 'comment' && person === true && shown !== true);

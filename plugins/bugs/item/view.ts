@@ -1,4 +1,7 @@
-/** Items, occurrences, comments and history as the API shows them (contract 20, item fields). Missing is null. Pure. */
+/**
+ * API representation of items, occurrences, comments and history (contract 20, item fields).
+ * Missing fields become null.
+ */
 import type { Claim, ErrorGroup, Item } from '../../../ports/domain/bugs.js';
 import { hasQuote } from '../text/quotes.js';
 import type { ActivityDoc, CommentDoc, ItemDoc, ClaimLease, TextsDoc } from './model.js';
@@ -6,8 +9,8 @@ import type { OccurrenceDoc } from './occurrence-documents.js';
 import { countLastHour, listHourlyCounts } from './rate.js';
 
 /**
- * Fields whose text, or a copy of it, came from outside: data, never instructions to an agent (contract 20, untrusted
- * text). `claim.agent`, an agent's name, joins them while there is a claim.
+ * Fields with external text: data, never instructions to an agent (contract 20, untrusted text).
+ * `claim.agent` is added while a claim exists.
  */
 export const OUTSIDE: readonly (keyof Item)[] = [
   'title',
@@ -35,7 +38,6 @@ export const OUTSIDE: readonly (keyof Item)[] = [
   'muted_reason',
 ];
 
-/** Expired claims after which an item needs a person. */
 export const EXPIRIES = 5;
 
 export const isLive = (lease: ClaimLease | null, now: number): lease is ClaimLease =>
@@ -43,7 +45,7 @@ export const isLive = (lease: ClaimLease | null, now: number): lease is ClaimLea
 
 export const isHeld = ({ held }: Pick<ItemDoc, 'held'>): boolean => held !== undefined && held !== null;
 
-/** An unfinished item blocks it (contract 20, links). */
+/** Checks whether an unfinished item blocks it (contract 20, links). */
 export const isBlocked = ({ blocked }: Pick<ItemDoc, 'blocked'>): boolean => blocked !== undefined && blocked !== null;
 
 const claimView = (lease: ClaimLease): Claim => ({
@@ -55,13 +57,16 @@ const claimView = (lease: ClaimLease): Claim => ({
   ...(lease.tokens !== undefined && { tokens: lease.tokens }),
 });
 
-/** The status at `now`: an expired lease no longer holds, even before its end is written. */
+/** Returns the status at `now`. An expired lease does not count, even before its end is written. */
 export function getStatusAt(item: ItemDoc, now: number): ItemDoc['status'] {
   if (item.status !== 'in_progress' || isLive(item.claim, now)) return item.status;
   return item.expired_count + 1 >= EXPIRIES ? 'needs_info' : 'open';
 }
 
-/** The item for the API. @param texts the item's long texts; without them those fields are null */
+/**
+ * Returns the item for the API.
+ * @param texts long texts of the item; without them these fields are null
+ */
 export function toItemView(item: ItemDoc, texts: TextsDoc | null, now: number): Item {
   const view: Item = {
     id: item.id,
@@ -136,15 +141,15 @@ export function toItemView(item: ItemDoc, texts: TextsDoc | null, now: number): 
   return view;
 }
 
-/** A row of a page's list: no long texts, but counts per hour. */
+/** Returns a row for list pages: no long texts, but counts per hour. */
 export function toGroupView(item: ItemDoc, now: number): ErrorGroup {
-  // No spread: V8 would give each row a shape of its own (decision 020).
+  // No spread: V8 would give each row a separate hidden class (decision 020).
   const view: Item & { trend?: number[] } = toItemView(item, null, now);
   view.trend = listHourlyCounts(item.hours, now);
   return view as ErrorGroup;
 }
 
-/** Fields of a kept occurrence from outside: all but ids, times, level and line. */
+/** External fields of an occurrence: all but ids, times, level and line. */
 const OUTSIDE_OF_OCCURRENCE = [
   'error_message',
   'exception_class',
@@ -160,7 +165,6 @@ const OUTSIDE_OF_OCCURRENCE = [
   'breadcrumbs',
 ] as const satisfies readonly (keyof OccurrenceDoc)[];
 
-/** Whether a value is filled: not null and no empty list. */
 const isFilled = (value: unknown): boolean =>
   value !== null && value !== undefined && !(Array.isArray(value) && value.length === 0);
 
@@ -188,8 +192,8 @@ export function toOccurrenceView(doc: OccurrenceDoc): object {
 }
 
 /**
- * A comment for the API. An agent may have copied text that it read, and a token's name may say anything; a signed-in
- * user's words are untrusted only where they quote.
+ * Returns a comment for the API. Agents may copy text that they read and token names are arbitrary,
+ * so both are untrusted; a user's text is untrusted only where it quotes.
  */
 export const toCommentView = ({ id, body, author, author_kind = 'integration', created_at }: CommentDoc): object => ({
   id,
@@ -200,7 +204,10 @@ export const toCommentView = ({ id, body, author, author_kind = 'integration', c
   untrusted_fields: author_kind !== 'person' ? ['body', 'author'] : hasQuote(body) ? ['body'] : [],
 });
 
-/** Members of an entry's data that only the service writes; from and to of a status or severity besides. */
+/**
+ * Keys of an entry's data that only the service writes, in addition to `from` and `to` of a status
+ * or severity.
+ */
 const OWN_DATA: ReadonlySet<string> = new Set(['why', 'by', 'fields', 'comment_id', 'rule_id', 'expires_at', 'source']);
 const OWN_MOVES: ReadonlySet<string> = new Set(['status', 'severity']);
 

@@ -1,9 +1,9 @@
 /**
- * Stored occurrences whose frames are rewritten after they were counted (ports/domain/frames.ts).
+ * Rewrites frames of stored occurrences after they were counted (ports/domain/frame-rewriting.ts).
  *
- * Order: the grouping key of the rewritten frames → the item's own place and trace, where the occurrence is its first →
- * the occurrence, which is no longer due from then on. Each step may be repeated, so a crash leaves the occurrence to
- * the next run.
+ * Order: grouping key of the rewritten frames → place and trace of the item, if the occurrence is
+ * its first → the occurrence, which then is no longer due. Each step is repeatable, so a crash
+ * leaves the occurrence to the next run.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -26,7 +26,7 @@ import { scrubText } from '../text/scrub-text.js';
 import { rebuildSearchText } from '../text/search-text.js';
 
 const MAX_ATTEMPTS = 12;
-/** Milliseconds until the next attempt; twice as many after each, up to the longest. */
+/** Delay until the next attempt; doubles up to MAX_RETRY_DELAY_MS. */
 const FIRST_WAIT_MS = 30_000;
 const MAX_WAIT_MS = 900_000;
 const MAX_AGE_MS = DAY_MS;
@@ -56,12 +56,10 @@ export class StoredLateOccurrences implements LateOccurrences {
           found.push({ id, occurrence_id, project: item.project, late, stack_trace, context });
         }
       }
-      // Settled ones are no longer due.
       if (found.length > 0 || page.items.length < limit) return found;
     }
   }
 
-  /** Null when the occurrence is damaged. */
   async #unpack(stored: StoredOccurrence): Promise<OccurrenceDoc | null> {
     try {
       return await unpackOccurrence(stored, (id) => this.deps.texts.get(id));
@@ -95,7 +93,7 @@ export class StoredLateOccurrences implements LateOccurrences {
   }
 
   async rewrite(occurrence: LateOccurrence, rewritten: RewrittenOccurrence): Promise<void> {
-    // Sources may hold credentials, as reports may.
+    // Sources may contain credentials, as reports may.
     const { stack_trace, context, place } = scrubRewritten(rewritten);
     const { items, texts, occurrences } = this.deps;
     const { id, occurrence_id } = occurrence;
@@ -120,7 +118,7 @@ export class StoredLateOccurrences implements LateOccurrences {
     await occurrences.change({ id, occurrence_id }, { set, unset: ['late', 'late_at'] });
   }
 
-  /** Null: another occurrence has taken its slot, or it is gone. */
+  /** Returns null when the occurrence is gone or its slot was reused. */
   async #stored({ id, occurrence_id }: LateOccurrence): Promise<OccurrenceDoc | null> {
     const stored = await this.deps.occurrences.get(id);
     if (stored?.occurrence_id !== occurrence_id) return null;
@@ -132,9 +130,10 @@ export class StoredLateOccurrences implements LateOccurrences {
   }
 
   /**
-   * Leads later reports with the rewritten frames to the item, or joins the item that has them. One minified name may
-   * stand for several functions: the first key that is rewritten decides, and only the item's first occurrence joins.
-   * @returns the key; null where the occurrence's keys do not follow from what is stored of it
+   * Assigns the rewritten key to the item, or joins the item that owns it. A minified name may
+   * stand for several functions, so the first rewritten key decides and only the item's first
+   * occurrence joins.
+   * @returns the key; null when the stored data does not determine the occurrence's keys
    */
   async #regroup(item: ItemDoc, before: OccurrenceDoc, after: OccurrenceDoc, isFirst: boolean): Promise<string | null> {
     if ((await this.#keyed(item, before)).dedup_key !== before.dedup_key) return null;
@@ -149,7 +148,9 @@ export class StoredLateOccurrences implements LateOccurrences {
     return keyed.dedup_key;
   }
 
-  /** The error was counted under its source before: an item without a claim joins that one. */
+  /**
+   * Merges an unclaimed item into the item that the error was counted in under its original source.
+   */
   async #join({ id }: ItemDoc, into: string): Promise<void> {
     const { items } = this.deps;
     const [item, other] = [await items.get(id), await items.get(into)];
@@ -159,7 +160,7 @@ export class StoredLateOccurrences implements LateOccurrences {
     try {
       await this.merging.merge(id, into, SYSTEM_CALLER);
     } catch (error) {
-      // An agent or a user changed one of them meanwhile: they stay apart.
+      // One of them changed concurrently: they stay separate.
       if (!(error instanceof ServiceError)) throw error;
     }
   }
@@ -178,7 +179,7 @@ export class StoredLateOccurrences implements LateOccurrences {
     const { file_path, line_no } = after;
     const had = { file_path: before.file_path, line_no: before.line_no };
     if ((await items.change({ id, ...had }, { set: { file_path, line_no } })) === null) return;
-    // A title that is changed meanwhile is found by its own words.
+    // A title that changes concurrently brings its own search text.
     await items.change(
       { id, search_text },
       { set: { search_text: rebuildSearchText({ ref, search_text }, { title, file_path }) } },

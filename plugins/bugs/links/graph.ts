@@ -1,16 +1,14 @@
-/** Reading the links as a graph (contract 20, links): those of one item, and whether blocks would form a circle. */
 import { all } from '../../../lib/paging.js';
 import type { Collection } from '../../../ports/store.js';
 import type { LinkDoc } from '../item/work-documents.js';
 
 const PAGE = 200;
-/** Items that one look for a circle reads at the most; more that hang together are refused as a circle is. */
+/** Maximum items visited by a cycle check. Larger graphs are rejected like a cycle. */
 const MAX_ITEMS = 2_000;
 const CHUNK_SIZE = 200;
 
 type Stored = Pick<Collection<LinkDoc>, 'find'>;
 
-/** Every link at an item, whatever its state. */
 export async function listItemLinks(links: Stored, item: string): Promise<LinkDoc[]> {
   const [from, to] = await Promise.all([
     all(links, { filter: { from: item }, limit: PAGE }),
@@ -20,8 +18,8 @@ export async function listItemLinks(links: Stored, item: string): Promise<LinkDo
 }
 
 /**
- * Whether the blocked item leads back to its blocker through blocks.
- * @returns `asked`: only through links that are not made yet
+ * Checks whether the blocked item leads back to its blocker.
+ * @returns `asked` when the cycle exists only through links that are not made yet
  */
 export async function findBlockingCycle(
   links: Stored,

@@ -1,7 +1,7 @@
 /**
- * The lease behind a change of links. A link that blocks an item takes it from all agents, and its removal gives it
- * out: by MCP both need the item's own live lease, since a text may have talked the agent into it. With a
- * `claim_token` the write renews the lease, as every write by the holder does (contract 20, leases).
+ * A blocking link withdraws an item from all agents, and its removal offers it again. By MCP both
+ * need the item's own live lease, because a text may have manipulated the agent. With a
+ * `claim_token` the write renews the lease (contract 20, leases).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { BugCaller } from '../caller.js';
@@ -23,8 +23,8 @@ export class LinkLease {
   ) {}
 
   /**
-   * @param item the one that is linked; the token is that of the blocked one, where the link blocks
-   * @returns the hash of the lease's token; null: the caller has shown none
+   * @param item the item that is edited; for a block the token is that of the blocked item
+   * @returns the hash of the lease token; null without a token
    * @throws ServiceError claim_required, lease_lost
    */
   async renew(

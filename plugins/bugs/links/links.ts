@@ -1,14 +1,13 @@
 /**
  * Links between items (contract 20, links): one document for both ends.
  *
- * Order of making: the link as `asked`, which counts for nobody (marker: `open_at`) → a look at the store, in which
- * every caller sees the links of all others: both items are there, neither has too many links, blocks form no circle →
- * `made` → the history of both ends → the blocked item is decided anew (store/blocking.ts) → the marker goes. Of two
- * callers that would close a circle together, each sees the other's link, and the one that withdraws tries again.
- * Removing: `leaving` (marker) → the blocked item → the history of both ends → the document goes. What a crash leaves,
- * the job `bugs.reconcile` finishes; a link that was only asked for was never acknowledged, and goes.
+ * Creation: `asked` with the marker `open_at` → checks → `made` → history of both ends → the
+ * blocked item is re-evaluated (store/blocking.ts) → the marker is removed. Of two callers that
+ * would close a cycle together, each sees the other's link, and the one that withdraws retries.
  *
- * Rejected: the links of an item inside the item, because each link would then be stored twice.
+ * Removal: `leaving` with the marker → the blocked item → history of both ends → the document is
+ * deleted. The job `bugs.reconcile` completes what a crash left and deletes unacknowledged `asked`
+ * links.
  */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
@@ -25,10 +24,9 @@ import { Items } from '../store/items.js';
 import { LinkLease } from './lease.js';
 import { findBlockingCycle, listItemLinks } from './graph.js';
 
-/** Attempts against other callers that make or remove links of the same items. */
 const ATTEMPTS = 30;
 const MAX_WAIT_MS = 64;
-/** An older marker belongs to a process that is gone. */
+/** Older markers belong to a process that has ended. */
 const LEFTOVER_MS = 10_000;
 const BATCH_SIZE = 100;
 
@@ -39,7 +37,6 @@ export interface LinkRequest {
   claim_token?: string | undefined;
 }
 
-/** Who makes or removes a link. */
 type Maker = Pick<LinkDoc, 'actor' | 'lease'>;
 type Faults = 'circle' | 'many' | 'gone';
 
@@ -54,9 +51,10 @@ export class Links {
   ) {}
 
   /**
-   * @returns the item; `created` false: the link was there already
-   * @throws ServiceError not_found; validation_failed for a `ref` that names no other item that the caller may know of;
-   *   conflict for a circle of blocks or too many links; claim_required, lease_lost
+   * Creates a link.
+   * @returns the item; `created` is false when the link existed
+   * @throws ServiceError not_found; validation_failed when `ref` names no other item visible to the
+   *   caller; conflict for a cycle or too many links; claim_required, lease_lost
    */
   async add(
     name: string,
@@ -73,7 +71,8 @@ export class Links {
   }
 
   /**
-   * @throws ServiceError not_found, also for a link that is not there; validation_failed, claim_required, lease_lost
+   * @throws ServiceError not_found, also for a missing link; validation_failed, claim_required,
+   *   lease_lost
    */
   async remove(name: string, principal: Principal, caller: BugCaller, asked: LinkRequest): Promise<ItemDoc> {
     const { item, other, ends } = await this.#named(name, caller, asked);
@@ -83,7 +82,6 @@ export class Links {
     return this.items.need(item.id, caller);
   }
 
-  /** The item is gone: its links go, and what it blocked is free. */
   async forget(itemId: string): Promise<void> {
     const links = await listItemLinks(this.deps.links, itemId);
     for (const { kind, from, to, id } of links) {
@@ -92,7 +90,6 @@ export class Links {
     }
   }
 
-  /** Finishes what a crash left. */
   async reconcile(signal?: AbortSignal): Promise<void> {
     const left = elapsed('open_at', LEFTOVER_MS, this.deps.clock.now());
     for await (const links of iteratePages(this.deps.links, {
@@ -117,7 +114,6 @@ export class Links {
     return { item, other, ends: toLinkEnds(kind, item.id, other.id) };
   }
 
-  /** @returns false: the link was there already */
   async #make(ends: LinkEnds, by: Maker): Promise<boolean> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const link = await this.#ask(ends, by);
@@ -139,7 +135,10 @@ export class Links {
     throw conflict('Links of these items change too often at the moment; try again.');
   }
 
-  /** Stores the link as asked; `made`: it is there, `busy`: another caller makes or removes it. */
+  /**
+   * Stores the link as `asked`. Returns `made` when it exists, `busy` while another caller changes
+   * it.
+   */
   async #ask(ends: LinkEnds, by: Maker): Promise<(LinkDoc & { open_at: string }) | 'made' | 'busy'> {
     const { links } = this.deps;
     const link = { id: toLinkId(ends), ...ends, state: 'asked' as const, ...this.#opened(by) };
@@ -155,7 +154,7 @@ export class Links {
     return there.state === 'made' ? 'made' : 'busy';
   }
 
-  /** Making and removing may be finished by anybody; a link that is asked for only when nobody asks any more. */
+  /** Any caller may complete a creation or removal, but an `asked` link only when it is stale. */
   #mayFinish({ state, open_at = '' }: LinkDoc): boolean {
     const [at = ''] = open_at.split(' ');
     return state !== 'asked' || hasElapsed(at, LEFTOVER_MS, this.deps.clock.now());
@@ -168,7 +167,9 @@ export class Links {
     return { created_at: at, open_at: `${at} ${ids.uuid()}`, ...by, entries };
   }
 
-  /** Null: the link may be made. `settled`: so it is whatever becomes of links that are only asked for. */
+  /**
+   * Returns null when the link may be made. `settled`: the fault does not depend on `asked` links.
+   */
   async #fault(link: LinkDoc): Promise<{ what: Faults; settled: boolean } | null> {
     const { items, links } = this.deps;
     const both = await Promise.all([items.get(link.from), items.get(link.to)]);
@@ -197,7 +198,6 @@ export class Links {
     throw notFound('such link');
   }
 
-  /** Does what is left to do for a link that is being made or removed; twice is as once. */
   async #finish(link: LinkDoc): Promise<void> {
     const { links } = this.deps;
     const { id, state, open_at, kind, to } = link;
@@ -210,7 +210,10 @@ export class Links {
     else await links.change({ id, open_at }, { unset: ['open_at', 'lease'] });
   }
 
-  /** Writes the history of one end; from then on a blocker tells its end. False: the item is gone. */
+  /**
+   * Writes the history of one end; from then on a blocker reports when it ends. Returns false when
+   * the item is gone.
+   */
   async #tell(link: LinkDoc, end: 'from' | 'to'): Promise<boolean> {
     const { kind, state, actor, lease } = link;
     const other = await this.deps.items.get(end === 'from' ? link.to : link.from);
@@ -223,7 +226,7 @@ export class Links {
           change.assign({ blocking: true });
         const known = item.outbox.some(({ id }) => id === entry) || (await this.deps.activity.get(entry)) !== null;
         if (known || other === null) return;
-        // The reader of an item may have no right to know of another project's.
+        // The reader of an item may lack access to the other project.
         const named: { [key: string]: string } = other.project === item.project ? { ref: other.ref } : {};
         const said = { kind: end === 'from' ? kind : getInverseKind(kind), item_id: other.id, ...named };
         change.note(state === 'made' ? 'link added' : 'link removed', said, entry);

@@ -1,4 +1,3 @@
-/** The links of an item as a caller may see them: an item of a project that is not the caller's is left out. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { ItemStatus, Severity } from '../../../ports/domain/bugs.js';
 import type { BugCaller } from '../caller.js';
@@ -9,9 +8,8 @@ import { isFinished } from '../item/transitions.js';
 import { getStatusAt } from '../item/view.js';
 import { listItemLinks } from './graph.js';
 
-/** The other item of a link. */
 export interface LinkView {
-  /** As the item that was asked for names it. */
+  /** As seen from the requested item. */
   kind: LinkKind;
   id: string;
   ref: string;
@@ -19,19 +17,16 @@ export interface LinkView {
   title: string;
   status: ItemStatus;
   severity: Severity;
-  /** It is no longer in the way of anything. */
   finished: boolean;
   untrusted_fields: string[];
 }
 
-/** What is in the way comes first. */
 const ORDER: readonly LinkKind[] = ['blocked_by', ...LINK_KINDS.filter((kind) => kind !== 'blocked_by')];
 
 @injectable()
 export class ShownLinks {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'links' | 'clock'>) {}
 
-  /** By kind, then oldest first. */
   async of(item: Pick<ItemDoc, 'id'>, caller: BugCaller): Promise<LinkView[]> {
     const links = (await listItemLinks(this.deps.links, item.id)).filter(({ state }) => state === 'made');
     if (links.length === 0) return [];

@@ -1,9 +1,7 @@
 /**
- * Items that need a person, for the dashboard (contract 80): critical items and regressions that wait, and critical
- * ones that somebody works on.
- *
- * Of many, the dashboard looks at the newest and at those seen last; of critical ones at the oldest too, which are
- * quiet and hidden behind a flood of newer ones. When very many wait, all people share one look for two seconds.
+ * Items that need a person, for the dashboard (contract 80): waiting critical items and
+ * regressions, and critical items in progress. Only the newest, the last seen and the oldest
+ * critical items are considered.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { iteratePages } from '../../../lib/paging.js';
@@ -18,20 +16,16 @@ import { getSeverityRank } from '../item/severity.js';
 import { toGroupView } from '../item/view.js';
 import { groupConcerns, type Concern } from './concerns.js';
 
-/** The lists and health tell of what is damaged; the panel goes on without it. */
+/** Lists and health report damaged documents; the panel is shown without them. */
 const damaged = (): void => undefined;
 
 const BATCH_SIZE = 100;
-/** Waiting items of each class among which the dashboard finds the loudest; of critical ones, usually all. */
 const LOOKED_AT = 600;
 const CRITICAL_LOOKED_AT = 5000;
-/** Open items among which the dashboard finds older ones. */
 const SEEN_LAST = 1000;
 const CRITICAL = ['00', '01'];
 const WORKED_ON = { status: 'in_progress', severity_rank: getSeverityRank('critical') };
-/** Sharing of a look at the waiting items: some thousand at most. */
 const READING = { maxAgeMs: 2_000, quickMs: 10 };
-/** The severities as `queue_key` begins with them, gravest first. */
 const RANKS = ['0', '1', '2', '3'];
 
 export interface NeedsAttention {
@@ -51,7 +45,10 @@ export class Attention {
     this.#reading = new CoalescedCache(() => this.#look(), { ...READING, monotonic: () => deps.clock.monotonic() });
   }
 
-  /** The loudest first, alike ones as one. `total` counts all that wait, `fresh` all items of the last 24 hours. */
+  /**
+   * Returns the loudest items, similar ones combined. `total` counts all waiting items, `fresh` all
+   * items of the last 24 hours.
+   */
   async of(limit: number): Promise<NeedsAttention> {
     const { concerns, ...numbers } = await this.#reading.take();
     return { ...numbers, concerns: concerns.slice(0, limit) };
@@ -74,7 +71,6 @@ export class Attention {
       }),
     ]);
     const waiting = classes.flatMap((part) => [...part.items, ...part.oldest]);
-    // An old and loud item is not among the newest of many, but it was seen lately.
     if (classes.some(({ items, n }) => items.length < n)) waiting.push(...(await this.#lately(queue)));
     const docs = [...working.items, ...waiting];
     const once = [...new Map(docs.map((doc) => [doc.id, doc])).values()];
@@ -82,7 +78,6 @@ export class Attention {
     return { concerns, total: classes.reduce((sum, part) => sum + part.n, 0), fresh };
   }
 
-  /** Items of these classes among the open ones that were seen last. */
   async #lately(queue: readonly string[]): Promise<ItemDoc[]> {
     const found: ItemDoc[] = [];
     let looked = 0;
@@ -95,7 +90,6 @@ export class Attention {
     return found;
   }
 
-  /** The newest of the waiting items, read in pieces that block nobody. */
   async #newest(filter: Filter, most: number): Promise<ItemDoc[]> {
     const found: ItemDoc[] = [];
     for await (const items of iteratePages(this.deps.items, {

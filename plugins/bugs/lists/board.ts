@@ -1,10 +1,7 @@
 /**
- * The data of the pages: items with their counts per hour and without their long texts, the counts of the views, and
- * the items that need a person. A list of the API carries the long texts, which a page of rows does not show.
- *
- * Every number is an index range: `queue_key` begins with the severity and tells regressions apart, so the waiting
- * items of each class are counted without a look at them. Rejected: counting by the views' own filters, which reads
- * every open item.
+ * Every number is an index range: `queue_key` starts with the severity and marks regressions, so
+ * waiting items are counted without reading them. Rejected: counting by the filters of the views,
+ * which reads every open item.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { iteratePages } from '../../../lib/paging.js';
@@ -34,12 +31,9 @@ import { toGroupView } from '../item/view.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 
 const ROWS = 50;
-/** Groups whose hours are added up, and how many are read at a time: a document parses in some ten microseconds. */
 const SUMMED = 1000;
 const BATCH_SIZE = 100;
-/** Changed items of one answer. */
 const CHANGES = 100;
-/** Age of a shared answer: many people read the dashboard, and it changes slowly. */
 const FRESH_MS = 10_000;
 
 /** Waiting items: open, not muted, not claimed. */
@@ -52,7 +46,7 @@ export interface Waiting {
   resolved: number;
 }
 
-/** Items above which the counts on the tabs are shared by all people for two seconds. */
+/** Item count above which all users share the tab counts for two seconds. */
 const MANY = 2_000;
 const COUNT_AGE_MS = 2_000;
 
@@ -62,10 +56,8 @@ interface HourSums {
   complete: boolean;
 }
 
-/** Milliseconds that a page waits for a count. */
 const MAX_WAIT_MS = 20;
 
-/** The nearer end of a range that has an end already. */
 function least({ lt }: { lt?: string | number }, value: string | number): string | number {
   return lt !== undefined && lt < value ? lt : value;
 }
@@ -97,7 +89,10 @@ export class Board implements ErrorGroups {
     });
   }
 
-  /** One page of rows. @throws InvalidCursor */
+  /**
+   * Returns one page of rows.
+   * @throws InvalidCursor
+   */
   async rows(
     query: ItemQuery,
     page: { sort?: SortName; limit?: number; cursor?: string | null },
@@ -131,7 +126,7 @@ export class Board implements ErrorGroups {
     ]);
   }
 
-  /** How many items each value of these filters would show; null when a page cannot wait for it. */
+  /** Counts the items per filter value; null when the counts take too long for a page. */
   countsBeside(key: string, query: ItemQuery, names: readonly CountedFilter[]): Promise<FilterCounts | null> {
     return this.beside.of(key, query, names);
   }
@@ -141,8 +136,8 @@ export class Board implements ErrorGroups {
   }
 
   /**
-   * The query of a live list, every few seconds: the delta query (contract 00, lists) over the type and projects of a
-   * list. Fields of its other filters may have changed, so each item is checked against them.
+   * Delta query of a live list (contract 00, lists), polled every few seconds. It reads by type and
+   * project; the other filters are checked on each item, because their fields may have changed.
    */
   async changed(query: ItemQuery, since: string | null): Promise<{ items: ChangedGroup[]; mark: string }> {
     const mark = this.watermark.safe();
@@ -160,8 +155,8 @@ export class Board implements ErrorGroups {
   }
 
   /**
-   * The item that follows another one in a list, whether or not the other still fits the list: ids decide among equal
-   * values of the order, as in the list.
+   * Returns the item after another one in a list, even if that one no longer matches. Ids break
+   * ties, as in the list.
    */
   async following(query: ItemQuery, sort: SortName | undefined, doc: ItemDoc): Promise<ErrorGroup | null> {
     await this.leases.writeExpired();
@@ -170,7 +165,6 @@ export class Board implements ErrorGroups {
     const [path] = order[0] as Sort[number];
     const value = doc[path as 'last_seen_at' | 'severity_rank'];
     const bounds = (filter[path] ?? {}) as object;
-    // The page of one item is shown without a next one that is damaged.
     const damaged = (): void => undefined;
     const [alike, below] = await Promise.all([
       this.deps.items.find({
@@ -191,9 +185,9 @@ export class Board implements ErrorGroups {
   }
 
   /**
-   * The number of items of a list; null when a page cannot wait for it, because no index counts such a filter. The
-   * count goes on for the next look, and is renewed after some seconds.
-   * @param key names the query
+   * Counts the items of a list; null when no index serves the filter in time. The count continues
+   * for the next request.
+   * @param key identifies the query
    */
   total(key: string, query: ItemQuery): Promise<number | null> {
     return this.#totals.getWithin(MAX_WAIT_MS, key, async () =>
@@ -201,7 +195,6 @@ export class Board implements ErrorGroups {
     );
   }
 
-  /** How many items an agent could be handed now. */
   open(): Promise<number> {
     return this.deps.items.count({ queue_key: { gt: '' } });
   }
@@ -224,17 +217,14 @@ export class Board implements ErrorGroups {
     return { open, critical, in_progress, needs_info, resolved, regressed: regressed.reduce((a, b) => a + b, 0) };
   }
 
-  /** The items that need a person, the loudest first. */
   attention(limit: number): Promise<NeedsAttention> {
     return this.needs.of(limit);
   }
 
-  /** Occurrences of one item per hour, oldest first. */
   hours(doc: ItemDoc, length: number): number[] {
     return listHourlyCounts(doc.hours, this.deps.clock.now(), length);
   }
 
-  /** Occurrences of one item on each of the last 30 days (UTC), oldest first. */
   days(doc: ItemDoc): number[] {
     return listDailyCounts(doc.hours, doc.days, this.deps.clock.now());
   }
@@ -244,7 +234,6 @@ export class Board implements ErrorGroups {
     const key = `${hours} ${Math.floor(at / HOUR_MS)}`;
     if (this.#sums?.key === key && at - this.#sums.at < FRESH_MS) return this.#sums.value;
     const sums = { key, at, value: this.#perHour(hours, at) };
-    // A failed sum is computed again at the next call.
     sums.value.catch(() => {
       if (this.#sums === sums) this.#sums = null;
     });
@@ -257,7 +246,6 @@ export class Board implements ErrorGroups {
     const filter = { type: 'error', last_seen_at: { gte: isoOf(now - hours * HOUR_MS) } };
     let groups = 0;
     let complete = true;
-    // The lists and health tell of what is damaged.
     const damaged = (): void => void (complete = false);
     for await (const items of iteratePages(this.deps.items, {
       filter,

@@ -1,27 +1,27 @@
 /**
- * The address of an item's code in its repository: a page of the forge, at the commit that failed. The host name tells
- * which forge it is; an unknown host gets no link. Pure.
+ * Links to an item's code on its forge, at the failing commit. The host name determines the forge;
+ * an unknown host gets no link.
  */
 import type { Item } from '../../../ports/domain/bugs.js';
 import type { ProjectInfo } from '../../../ports/domain/projects.js';
 
 interface Place {
-  /** The repository's page, without a slash at its end. */
+  /** Repository page without a trailing slash. */
   repository: string;
-  /** Null: the newest, or that of the tag. */
+  /** Null: the newest commit, or that of the tag. */
   commit: string | null;
-  /** Encoded; null: not known. */
+  /** Encoded; null if unknown. */
   tag: string | null;
-  /** Encoded, without a slash at its beginning. */
+  /** Encoded, without a leading slash. */
   path: string;
   line: number | null;
 }
 
 interface Forge {
-  /** Words in the host name of a forge: `gitlab.example.org`. */
+  /** Words in the host name: `gitlab.example.org`. */
   hosts: readonly string[];
   url(place: Place): string | null;
-  /** What stands between the repository's page and a commit's hash. */
+  /** Path between the repository page and a commit hash. */
   commits: string;
 }
 
@@ -42,7 +42,7 @@ const FORGES: readonly Forge[] = [
   },
   {
     hosts: ['gitea', 'forgejo', 'codeberg'],
-    // The form without a commit or a tag would need the name of a branch.
+    // Without a commit or tag, this form requires a branch name.
     url: ({ repository, commit, tag, path, line }) => {
       const ref = commit === null ? tag && `tag/${tag}` : `commit/${commit}`;
       return ref === null ? null : `${repository}/src/${ref}/${path}${at('L', line)}`;
@@ -60,19 +60,16 @@ const FORGES: readonly Forge[] = [
 const isDotted = (part: string): boolean => part === '.' || part === '..';
 
 const COMMIT = /^[0-9a-f]{7,64}$/i;
-/** What names a version in place of a commit: `v1.4.2`. */
 const TAG = /^v?\d{1,9}(?:\.\d{1,9}){1,3}(?:-[0-9A-Za-z.-]{1,64})?$/;
 const VERSION = /^\d[0-9A-Za-z.+-]{0,99}$/;
-/** The longest address of a page; longer ones are no paths of a repository. */
 const MAX_LENGTH = 2_000;
 
-/** What an administrator has entered about the code of a project. */
 export type CodeSettings = Pick<ProjectInfo, 'path_roots' | 'tag_format'>;
 
 type Located = Pick<Item, 'repo_url' | 'commit_sha' | 'file_path' | 'line_no'> &
   Partial<Pick<Item, 'last_build' | 'app_version'>>;
 
-/** The address; null where the repository, the file, or the forge's form of addresses is not known. */
+/** Returns the URL, or null when repository, file or URL format is unknown. */
 export function buildCodeUrl(item: Located, settings: CodeSettings = {}): string | null {
   const repository = repositoryOf(item.repo_url);
   const path = pathOf(withRoot(item.file_path, settings.path_roots ?? []));
@@ -83,7 +80,7 @@ export function buildCodeUrl(item: Located, settings: CodeSettings = {}): string
   return url === null || url.length > MAX_LENGTH ? null : url;
 }
 
-/** The path in the repository of a file on a machine, where a root of the project begins it. */
+/** Maps a file path on a machine to its repository path by the project's roots. */
 function withRoot(file: string | null, roots: NonNullable<CodeSettings['path_roots']>): string | null {
   if (file === null) return null;
   const path = file.replaceAll('\\', '/');
@@ -95,13 +92,11 @@ function withRoot(file: string | null, roots: NonNullable<CodeSettings['path_roo
 }
 
 const DRIVE = /^[a-z]:/i;
-/** Windows ignores the case of drive letters. */
 const lowerDrive = (path: string): string => path.replace(DRIVE, (drive) => drive.toLowerCase());
 
 const isBelow = (path: string, folder: string): boolean =>
   lowerDrive(path).startsWith(lowerDrive(folder)) && (folder.endsWith('/') || path.charAt(folder.length) === '/');
 
-/** The tag, where the item names one in place of a commit, or its version has one. */
 function tagOf(
   { commit_sha, last_build = null, app_version = null }: Located,
   { tag_format }: CodeSettings,
@@ -115,7 +110,7 @@ function tagOf(
   return VERSION.test(plain) && !parts.some(isDotted) ? parts.map(encodeURIComponent).join('/') : null;
 }
 
-/** The address of a commit; null where the repository or the forge's form of addresses is not known. */
+/** Returns the URL of a commit, or null when repository or URL format is unknown. */
 export function buildCommitUrl(repo: string | null, id: string): string | null {
   const repository = repositoryOf(repo);
   const forge = repository === null ? undefined : forgeOf(repository);
@@ -134,11 +129,10 @@ const pageOf = ({ origin, pathname }: URL): string => `${origin}${pathname.repla
 function repositoryOf(text: string | null): URL | null {
   if (text === null || !/^https?:\/\//i.test(text) || !URL.canParse(text)) return null;
   const url = new URL(text);
-  // The path names at least owner and repository.
   return url.pathname.split('/').filter(Boolean).length < 2 ? null : url;
 }
 
-/** A path within the repository, encoded. Null for an absolute path: it is a place on a machine. */
+/** Encodes a path within the repository. Returns null for an absolute path. */
 function pathOf(file: string | null): string | null {
   if (file === null) return null;
   const path = file.replaceAll('\\', '/').replace(/^(?:\.\/)+/, '');

@@ -1,4 +1,3 @@
-/** Where an occurrence happened: what the spread of an item counts, and by what its occurrences are filtered. Pure. */
 import { detectBrowser } from '../../../lib/text/browser-name.js';
 import { getVersionIdentity } from '../../../lib/versions.js';
 import type { Json } from '../../../ports/store.js';
@@ -6,7 +5,7 @@ import type { OccurrenceDoc } from '../item/occurrence-documents.js';
 
 export type Facets = Pick<OccurrenceDoc, 'app_version' | 'environment' | 'host' | 'tags'> & { browser: string | null };
 
-/** Repeated values are alternatives, and every field that is given must hold. */
+/** Values of a field are alternatives; all given fields must match. */
 export interface Where {
   version?: string[];
   environment?: string[];
@@ -39,14 +38,13 @@ export function matchesFacets({ app_version, environment, host, browser, tags }:
   );
 }
 
-/** Equal versions are one: `1.3` finds `1.3.0`. */
+/** Equal versions match: `1.3` finds `1.3.0`. */
 function isVersionAmong(wanted: string[] | undefined, version: string | null): boolean {
   if (wanted === undefined || wanted.length === 0) return true;
   const own = version === null ? null : getVersionIdentity(version);
   return wanted.some((one) => getVersionIdentity(one) === own);
 }
 
-/** The browser that the context names by itself, or by a `User-Agent`. */
 function browserIn(context: Json | undefined): string | null {
   const named = textAt(context, 'contexts', 'browser', 'name') ?? textAt(context, 'browser', 'name');
   if (named !== null) return named.slice(0, 60);
@@ -57,7 +55,7 @@ function browserIn(context: Json | undefined): string | null {
   return agent === null ? null : detectBrowser(agent);
 }
 
-/** Headers are a map, or a list of pairs. */
+/** Headers are a map or a list of pairs. */
 function headerIn(headers: Json, name: string): string | null {
   const pairs: readonly unknown[] = Array.isArray(headers) ? headers : Object.entries(headers ?? {});
   for (const pair of pairs) {

@@ -1,6 +1,6 @@
 /**
- * How many items each value of a filter would show, next to the other filters of the list. These are counts by groups,
- * which an index serves for some filters alone, so a page of a large store shows none that are not there in time.
+ * Counts the items per filter value, next to the other filters of the list. Indexes serve only some
+ * filters, so in a large store a page omits counts that are not ready in time.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ReadCache } from '../../../lib/read-cache.js';
@@ -10,7 +10,7 @@ import { toItemFilter, type ItemQuery } from '../item/filters.js';
 import { SEVERITIES } from '../item/severity.js';
 import { addNamedItems } from '../store/named.js';
 
-/** Filters with counts, and the path of each: a rank has an index, the word has none. */
+/** Countable filters and their paths. */
 const PATHS = {
   status: 'status',
   severity: 'severity_rank',
@@ -20,12 +20,10 @@ const PATHS = {
 } as const;
 export type CountedFilter = keyof typeof PATHS;
 
-/** How long a page waits for counts. */
 const MAX_WAIT_MS = 25;
-/** Counts that a page can wait for are cached for so many times the duration of their read, others for a minute. */
+/** Fast counts are cached for this multiple of their read time, slow ones for a minute. */
 const TTL_FACTOR = 20;
 const SLOW_TTL_MS = 60_000;
-/** Queries that are counted at the same time; a page with another one shows no counts. */
 const MAX_RUNNING = 4;
 
 @injectable()
@@ -41,10 +39,13 @@ export class ItemFilterCounts {
     });
   }
 
-  /** @param key names the query @param names the filters to count; null: they cannot be counted in time */
+  /**
+   * @param key identifies the query
+   * @returns null when they cannot be counted in time
+   */
   of(key: string, query: ItemQuery, names: readonly CountedFilter[]): Promise<FilterCounts | null> {
     const read = (): Promise<FilterCounts> => this.#countAll(query, names);
-    // A failed count keeps no page from being shown; the page's own reads report the fault.
+    // A failed count does not prevent the page; its own reads report the fault.
     return this.#cache.getWithin(MAX_WAIT_MS, `${names.join()} ${key}`, read).catch(() => null);
   }
 
@@ -54,7 +55,7 @@ export class ItemFilterCounts {
     try {
       const named = await addNamedItems(this.deps, query);
       const counts: Record<string, Record<string, number>> = {};
-      // One after the other: all at once they would hold every reading thread, and pages would wait for these.
+      // Sequential, because parallel counts would occupy all reading threads.
       for (const name of names) counts[name] = await this.#count(name, named);
       return counts;
     } finally {

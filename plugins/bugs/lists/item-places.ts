@@ -1,4 +1,3 @@
-/** What an answer tells of an item beside itself: its code, where else it happens, and its place among the releases. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { ReleaseSightings, type ItemTimeline } from '../builds/release-sightings.js';
@@ -9,7 +8,6 @@ import { buildCodeUrl } from './code-url.js';
 import { Spreads, type Spread } from './spread.js';
 
 export interface ItemSurroundings extends ItemTimeline {
-  /** The address of the code in its repository; null: unknown. */
   code_url: string | null;
   spread: Spread;
 }
@@ -23,7 +21,6 @@ export class ItemPlaces {
     @inject(ReleaseSightings) private readonly timeline: ReleaseSightings,
   ) {}
 
-  /** @param stored the item as it is stored, where the caller has it */
   async of(item: Item, { parted }: Pick<ItemDoc, 'parted'> = {}): Promise<ItemSurroundings> {
     const [located, project, spread, timeline] = await Promise.all([
       this.items.located(item),

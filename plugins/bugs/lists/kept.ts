@@ -1,6 +1,6 @@
 /**
- * The kept occurrences of an item by what they have in common. They are at most fifty and stored packed, so they are
- * read, a few at a time, and filtered here.
+ * Stored occurrences of an item, filtered by facet. They are at most fifty and stored packed, so
+ * they are read in small batches and filtered in memory.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { InvalidCursor } from '../../../ports/store.js';
@@ -13,16 +13,13 @@ import { toOccurrenceView } from '../item/view.js';
 import { getFacets, matchesFacets, type Facets, type Where } from './facets.js';
 import type { PageAnswer, PageRequest } from './page-request.js';
 
-/** Payloads read at a time: they are large. */
 const BATCH_SIZE = 10;
 
-/** A kept occurrence without its payload: where it happened, and when. */
 export interface KeptPlace extends Facets {
   id: string;
   received_at: string;
 }
 
-/** An item whose occurrences are looked at. */
 type Keeping = Pick<ItemDoc, 'id' | 'parted'>;
 
 @injectable()
@@ -35,13 +32,16 @@ export class KeptOccurrences {
     for (let from = 0; from < slots.length; from += BATCH_SIZE) {
       const whole = await this.#read(slots.slice(from, from + BATCH_SIZE), false);
       kept.push(...whole.map((one) => Object.assign(getFacets(one), { id: one.id, received_at: one.received_at })));
-      // Slots are filled from the first on, so an empty batch is the last, unless a split has emptied some.
+      // Slots are filled in order, so an empty batch is the last, unless a split left gaps.
       if (whole.length === 0 && parted !== true) break;
     }
     return kept;
   }
 
-  /** A page of those that fit, newest first. @throws InvalidCursor */
+  /**
+   * Returns a page of the matching occurrences, newest first.
+   * @throws InvalidCursor
+   */
   async page(item: Keeping, where: Where, request: PageRequest): Promise<PageAnswer> {
     const after = request.cursor ? readMark(request.cursor) : null;
     const fitting = (await this.all(item)).filter((one) => matchesFacets(one, where));
@@ -59,7 +59,7 @@ export class KeptOccurrences {
     return request.include_total === true ? { ...page, total: fitting.length } : page;
   }
 
-  /** @param traced with the stack trace that the first one shares with its item */
+  /** @param traced include the stack trace that the first one shares with its item */
   async #read(ids: readonly string[], traced: boolean): Promise<OccurrenceDoc[]> {
     if (ids.length === 0) return [];
     const page = await this.deps.occurrences.find({ filter: { id: { in: ids } }, limit: ids.length });
@@ -69,7 +69,7 @@ export class KeptOccurrences {
   }
 }
 
-/** The place in the order: the time, and the id where two came at once. */
+/** Position in the order: the time, then the id. */
 const markOf = ({ received_at, id }: KeptPlace): string => `${received_at}~${id}`;
 const idOf = (mark: string): string => mark.slice(mark.indexOf('~') + 1);
 const MARK = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z~[\w:-]{1,100}$/;

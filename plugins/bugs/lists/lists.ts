@@ -1,8 +1,7 @@
 /**
- * Lists of items, the delta query and the projects with their counts (contract 20, endpoints; contract 00, lists).
- *
- * A delta query's mark belongs to the moment its first page was read: a write that was under way then may carry a stamp
- * before the cursor of a later page. So the cursor carries the mark, and every page answers the same one.
+ * Item lists, the delta query and the projects (contract 20, endpoints; contract 00, lists). A
+ * delta query's mark is the time when its first page was read, because a concurrent write may have
+ * an earlier timestamp than a later page's cursor. The cursor carries the mark.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalidQuery } from '../../../kernel/errors.js';
@@ -44,45 +43,36 @@ export interface ListAnswer extends Warned {
 
 export interface ItemDetail extends ItemSurroundings, Record<'occurrences' | 'comments' | 'activity', object[]> {
   item: Item;
-  /** Links to items that the caller may know of. */
   links: LinkView[];
-  /** As in the item. */
   people: number | null;
   pull_request: PullRequestView | null;
-  /** The user or agent that requested a feature. Null for other types. */
+  /** User or agent that requested a feature; null for other types. */
   requester: string | null;
   handover: Handover;
 }
 
-/** An item that is near another one, in short. */
 export interface SimilarItem extends Pick<
   Item,
   'ref' | 'title' | 'status' | 'severity' | 'resolved_in_build' | 'fix_commit' | 'untrusted_fields'
 > {}
 
-/** Beside an item that was just claimed: its code, where else it happens, its newest occurrence, and items near it. */
 export interface Briefing extends ItemSurroundings {
-  /** The user or agent that requested a feature. Null for other types. */
   requester: string | null;
   occurrence?: object;
   similar: SimilarItem[];
 }
 
-/** What a forge said last of the item's pull request. */
 export interface PullRequestView extends PullRequest {
   untrusted_fields: string[];
 }
 
-/** Texts of a pull request: whoever opened it chose them. */
 const OUTSIDE_OF_PULL_REQUEST = ['url', 'title', 'author'];
-/** Entries of each part in an item's detail. */
 const LAST = 10;
 const DELTA: Sort = [['updated_at', 'asc']];
 const MARKED = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)~(.*)$/s;
 
-/** Items near a claimed one that are named. */
 const MAX_SIMILAR = 3;
-/** Words that are searched for them: a claim waits for it. */
+/** Words searched for similar items, few because a claim waits for them. */
 const FEW_WORDS = 2;
 
 const similarView = ({ ref, title, status, severity, resolved_in_build, fix_commit = null }: ItemDoc): SimilarItem => ({
@@ -117,7 +107,10 @@ export class Lists {
       : this.#delta(filter, request, request.updated_since);
   }
 
-  /** The caller's query as a filter of the store. @throws ServiceError insufficient_scope */
+  /**
+   * Converts the caller's query to a store filter.
+   * @throws ServiceError insufficient_scope
+   */
   async filterOf(caller: BugCaller, query: ItemQuery): Promise<Filter> {
     const own = caller.project === null ? query : { ...query, project: query.project ?? [caller.project] };
     return toCallerFilter(caller, query.q === undefined ? own : await addNamedItems(this.deps, own));
@@ -142,7 +135,6 @@ export class Lists {
     return request.include_total === true ? { ...answer, total: await this.deps.items.count(filter) } : answer;
   }
 
-  /** Items with their long texts, as the API shows them. */
   async #rows(query: Find): Promise<ListAnswer> {
     const left = new LeftOutDocuments();
     const page = await this.deps.items.find({ ...query, damaged: left.tell });
@@ -150,12 +142,18 @@ export class Lists {
     return { items, next_cursor: page.next, has_more: page.next !== null, ...left.warned };
   }
 
-  /** Items near this one, nearest first (similar.ts). @throws ServiceError not_found, insufficient_scope */
+  /**
+   * Returns similar items, nearest first (similar-items.ts).
+   * @throws ServiceError not_found, insufficient_scope
+   */
   async similar(name: string, caller: BugCaller, limit: number): Promise<Item[]> {
     return this.items.views(await findSimilarItems(this.deps, await this.items.need(name, caller), limit));
   }
 
-  /** One item with the last ten of what belongs to it. @throws ServiceError not_found, insufficient_scope */
+  /**
+   * Returns an item with the last ten entries of each part.
+   * @throws ServiceError not_found, insufficient_scope
+   */
   async detail(
     name: string,
     caller: BugCaller,
@@ -187,8 +185,8 @@ export class Lists {
   }
 
   /**
-   * What an agent reads first with an item that it has just claimed. A failure costs the briefing, never the claim
-   * token that comes with it.
+   * Returns what an agent reads first about a claimed item. A failure loses the briefing, never the
+   * claim token.
    */
   async briefing(item: Item): Promise<Partial<Briefing>> {
     try {
@@ -210,7 +208,6 @@ export class Lists {
     return { ...places, requester, ...(occurrence && { occurrence }), similar: similar.map(similarView) };
   }
 
-  /** The history entry of a creation has the item's own id, once it has left the item. */
   async #requester({ id, type }: Pick<Item, 'id' | 'type'>, stored: ItemDoc | null): Promise<string | null> {
     if (type !== 'feature') return null;
     return stored?.[UNFILED_CREATION] ?? (await this.deps.activity.get(id))?.actor ?? null;
@@ -223,7 +220,6 @@ export class Lists {
     return { ...pull, untrusted_fields: OUTSIDE_OF_PULL_REQUEST };
   }
 
-  /** The projects that take reports and that the caller may see, with their open items and the newest version. */
   async projects(
     caller: BugCaller,
   ): Promise<{ slug: string; name: string; open_count: number; latest_build: string | null }[]> {
@@ -247,7 +243,6 @@ export class Lists {
 
 const writeMarked = (mark: string, after: string): string => Buffer.from(`${mark}~${after}`).toString('base64url');
 
-/** @throws InvalidCursor */
 function readMarked(cursor: string): { mark: string; after: string } {
   const [, mark, after] = MARKED.exec(Buffer.from(cursor, 'base64url').toString('utf8')) ?? [];
   if (mark === undefined || after === undefined) throw new InvalidCursor();

@@ -1,4 +1,3 @@
-/** A page of a list, as it is asked for and as it is answered (contract 00, lists). */
 import type { Warned } from '../../../ports/store/left-out.js';
 
 export interface PageRequest {

@@ -1,4 +1,4 @@
-/** The parts of an item: its comments, its history and its kept occurrences, as paged lists, newest first. */
+/** Comments, history and stored occurrences of an item as paged lists, newest first. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Collection, Doc, Filter } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
@@ -29,7 +29,10 @@ export class Parts {
     @inject(KeptOccurrences) private readonly kept: KeptOccurrences,
   ) {}
 
-  /** @param where of occurrences: which of them. @throws ServiceError not_found, insufficient_scope */
+  /**
+   * @param where filter of occurrences
+   * @throws ServiceError not_found, insufficient_scope
+   */
   async page(
     name: string,
     caller: BugCaller,
@@ -42,7 +45,6 @@ export class Parts {
     return this.partOf(item.id, part, request);
   }
 
-  /** A page of an item that the caller has already been admitted to. */
   async partOf(itemId: string, part: Part, request: PageRequest): Promise<PageAnswer> {
     const { occurrences, texts } = this.deps;
     const shown = async (stored: StoredOccurrence): Promise<object> =>
@@ -54,12 +56,10 @@ export class Parts {
     return unfiled.length === 0 ? filed : withUnfiled(filed, itemId, unfiled, request);
   }
 
-  /** The newest kept occurrence; undefined when no payload is kept. */
   async newest(itemId: string): Promise<object | undefined> {
     return (await this.partOf(itemId, 'occurrences', { limit: 1 })).items[0];
   }
 
-  /** The links of an item that the caller has already been admitted to. */
   links(item: Pick<ItemDoc, 'id'>, caller: BugCaller): Promise<LinkView[]> {
     return this.shownLinks.of(item, caller);
   }
@@ -84,7 +84,7 @@ export class Parts {
   }
 }
 
-/** The page with unfiled entries: claims on the first page, the creation of the item on the last. */
+/** Adds unfiled entries: claims on the first page, the item's creation on the last. */
 function withUnfiled(
   page: PageAnswer,
   id: string,
@@ -94,7 +94,8 @@ function withUnfiled(
   const viewOf = (entry: ItemOutboxEntry): object => toActivityView(toActivityDocument({ id, project: '' }, entry));
   const claims = cursor ? [] : unfiled.filter(({ name }) => name !== 'created').map(viewOf);
   const made = page.has_more ? [] : unfiled.filter(({ name }) => name === 'created').map(viewOf);
-  // A merge into the item came after the claim, and its history entry is written without a change of the item.
+  // A merge into the item came after the claim, and its entry is written without a change of the
+  // item.
   const items = [...claims, ...page.items, ...made].toSorted((a, b) =>
     timeOf(a) < timeOf(b) ? 1 : timeOf(a) > timeOf(b) ? -1 : 0,
   );

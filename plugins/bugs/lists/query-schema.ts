@@ -1,6 +1,6 @@
 /**
- * The schema of a query of the list of items (contract 20, endpoints), shared by its address, a bulk change and a saved
- * view.
+ * Schema of an item list query (contract 20, endpoints), shared by the URL, bulk changes and saved
+ * views.
  */
 import joi from 'joi';
 import { named, unlisted } from '../../../kernel/contract.js';
@@ -37,14 +37,14 @@ export const filters = {
 };
 
 /**
- * The filters of the interface: `urgency` is another name of `severity` (contract 20, values). It is not described: one
- * more parameter in the middle would break callers of generated clients, which go by place.
+ * Filters of the API. `urgency` is an alias of `severity` (contract 20, values), undocumented
+ * because a further parameter would break generated clients with positional arguments.
  */
 export const namedFilters = { ...filters, urgency: unlisted(texts(severity)) };
 
 /**
- * The filters of the list in a body: a value or an array of values. Unknown fields are refused: leaving one out would
- * match too much.
+ * List filters in a body: a value or an array. Unknown fields are rejected, because ignoring one
+ * would match too much.
  */
 export const filterBody = named(
   'ItemFilter',
@@ -59,13 +59,11 @@ export const sorting = {
   order: joi.string().valid('asc', 'desc'),
 };
 
-/** The ranges of time of the pages' list; pages/query.ts resolves them when the list is shown. */
 const range = texts(joi.string().max(10)).single().min(1);
 const ranges = Object.fromEntries(
   ['first_seen', 'first_from', 'first_to', 'last_seen', 'last_from', 'last_to'].map((name) => [name, range]),
 );
 
-/** A saved view: the queries of a list, from a form's text. */
 export const savedView = joi.object({
   name: joi.string().trim().min(1).max(80).required(),
   shared: joi.boolean().default(false),

@@ -1,8 +1,6 @@
 /**
- * Saved views: named queries of the list of items, private or shared with every account. A view stores only the query,
- * and the schema of the list checks it, so a view never holds a query that the list would refuse.
- *
- * Views are not part of the API: a view belongs to an account, and API calls carry tokens.
+ * Named item list queries, private or shared. The list schema validates them. They belong to
+ * accounts, so the API, which uses tokens, does not offer them.
  */
 import { fromForm, inject, injectable } from '../../../kernel/contract.js';
 import { denied, invalid, notFound } from '../../../kernel/errors.js';
@@ -25,21 +23,16 @@ export interface SavedView {
   id: string;
   name: string;
   shared: boolean;
-  /** Slug: shared with those who look at this project; null: with everybody. */
   project: string | null;
   query: ViewQuery;
   owner_name: string;
-  /** The asking account may remove it. */
   mine: boolean;
   updated_at: string;
 }
 
-/** The account that reads, saves and removes views. */
 export interface Viewer {
-  /** `user:<account id>` */
   id: string;
   name: string;
-  /** May remove views that others share. */
   admin: boolean;
 }
 
@@ -56,7 +49,6 @@ export class SavedViews {
     @inject(SecretGuard) private readonly secrets: SecretGuard,
   ) {}
 
-  /** The account's own views and the shared ones, by name. */
   async list(viewer: Viewer): Promise<SavedView[]> {
     const filter = { or: [{ owner: viewer.id }, { shared: true }] };
     const page = await this.deps.views.find({ filter, limit: 1000 });
@@ -65,15 +57,14 @@ export class SavedViews {
       .toSorted((a, b) => a.name.localeCompare(b.name, 'en') || (a.id < b.id ? -1 : 1));
   }
 
-  /** A view that the account may see, or null. */
   async find(id: string, viewer: Viewer): Promise<SavedView | null> {
     const doc = await this.deps.views.get(id);
     return doc !== null && (doc.shared || doc.owner === viewer.id) ? shown(doc, viewer) : null;
   }
 
   /**
-   * Saves a query under a name; a view of this account with the same name (in any case) is replaced.
-   * @param given `query` as the list takes it: values or arrays, text or what text says (`"true"`)
+   * Saves a query. It replaces a view of the account with the same name, ignoring case.
+   * @param given `query` holds values or arrays; text such as `"true"` is converted
    * @throws ServiceError validation_failed
    */
   async save(
@@ -101,7 +92,7 @@ export class SavedViews {
     return shown(changed.doc, viewer);
   }
 
-  /** @throws ServiceError not_found, insufficient_scope for a view that another account shares */
+  /** @throws ServiceError not_found; insufficient_scope for a view of another account */
   async remove(id: string, viewer: Viewer): Promise<void> {
     const view = await this.find(id, viewer);
     if (view === null) throw notFound('saved view with this id');
@@ -123,7 +114,6 @@ const shown = (doc: SavedViewDoc, viewer: Viewer): SavedView => ({
 
 type Checked = Pick<SavedViewDoc, 'name' | 'shared' | 'query'> & { project?: string };
 
-/** @throws ServiceError validation_failed with the fields */
 function checked(given: object): Checked {
   return cleanJson(fromForm(savedView, given) as Json) as unknown as Checked;
 }

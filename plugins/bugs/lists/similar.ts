@@ -1,32 +1,25 @@
 /**
- * Items that are near another one: of the same class or origin, or described in the same words. An error has a class
- * and a file; a report that a person or agent wrote often has its title and description alone.
- *
- * The work is bounded: one page of the store by class, one by file, and one for each of a few words of the title and of
- * the description. Rejected: one query over all words as alternatives, since no look-up serves it and a rare word would
- * then read the whole project.
+ * Finds items of the same class or origin, or with similar words. The work is bounded: one store
+ * page by class, one by file, and one per word. Rejected: one query over all words, which no index
+ * serves.
  */
 import type { Filter } from '../../../ports/store.js';
 import type { BugDeps } from '../deps.js';
 import { toItemSort } from '../item/filters.js';
 import type { ItemDoc } from '../item/model.js';
 
-/** Each word is a query of its own. */
 const MAX_WORDS = 6;
 const MIN_LENGTH = 4;
-/** Longer ones that stand in every other title. */
 const COMMON: ReadonlySet<string> = new Set(
   'with when that this from have does then than after before which there their should cannot into'.split(' '),
 );
-/** One word alone says little, unless the title has no other. */
+/** One shared word is not significant, unless the title has no other. */
 const SHARED = 2;
-/** Items of one word that are compared; of a frequent word the ones seen last. */
 const PER_WORD = 50;
-/** Characters of a text that are read for its words. */
 const READ = 4_096;
 const WORD = /[\p{L}\p{N}_]+/gu;
 
-/** The words of a text that tell it from others, the longest first, since long words are the rare ones. Pure. */
+/** Returns the distinctive words of a text, longest first, since long words are rare. */
 export function findDistinctiveWords(text: string, maxWords = MAX_WORDS): string[] {
   const words = (text.slice(0, READ).toLowerCase().match(WORD) ?? []).filter(
     (word) => word.length >= MIN_LENGTH && !COMMON.has(word) && /\p{L}/u.test(word),
@@ -35,9 +28,9 @@ export function findDistinctiveWords(text: string, maxWords = MAX_WORDS): string
 }
 
 /**
- * Other items of the item's project: those with its class and file first, then those with one of the two, then those
- * that share two or more of its title's telling words, or half of its description's; most words first, among equals
- * those seen last first.
+ * Returns similar items of the same project: first those with the same class and file, then one of
+ * both, then those that share two title words or half of the description's. More words come first,
+ * then last seen.
  */
 export async function findSimilarItems(
   { items, words, texts }: Pick<BugDeps, 'items' | 'words' | 'texts'>,
@@ -87,7 +80,6 @@ const sharedWords = (wanted: readonly string[], text: string): number =>
 const isNearDescription = (shared: number, wanted: number): boolean =>
   shared >= Math.max(SHARED, Math.ceil(wanted / 2));
 
-/** What was written about other items of the project that have one of these words: id → text. */
 async function describedAs(
   words: BugDeps['words'],
   project: string,

@@ -1,7 +1,7 @@
 /**
- * Counts the versions, environments, hosts, browsers and tags of an item's kept occurrences (contract 20, endpoints).
- * The count runs when somebody looks, so a known error costs nothing for it, and is remembered until the item is
- * counted again.
+ * Counts versions, environments, hosts, browsers and tags of an item's stored occurrences (contract
+ * 20, endpoints). It runs on demand and is cached until the item changes, so that counting stays
+ * inexpensive.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
@@ -10,7 +10,6 @@ import type { ItemDoc } from '../item/model.js';
 import type { Facets } from './facets.js';
 import { KeptOccurrences } from './kept.js';
 
-/** A value, and how many of the kept occurrences have it. */
 export interface ValueCount {
   value: string;
   count: number;
@@ -21,17 +20,16 @@ export interface Spread {
   environments: ValueCount[];
   hosts: ValueCount[];
   browsers: ValueCount[];
-  /** Tags by the part before the first colon; tags without a colon are under `tag`. */
+  /** Tags by the part before the first colon; tags without one are under `tag`. */
   tags: Record<string, ValueCount[]>;
 }
 
-/** Values of one kind that are shown, and keys of tags. */
 const MAX_VALUES = 5;
 const MAX_KEYS = 20;
 const PLAIN_TAG = 'tag';
 const REMEMBERED = 1_000;
 
-/** Time after which the payload of a count, which is written behind it, is there. */
+/** Time after which an occurrence's payload, written after the count, is stored. */
 const SETTLED_MS = 10_000;
 
 type Counts = Pick<ItemDoc, 'id' | 'hit_count' | 'last_seen_at' | 'parted'>;
@@ -55,7 +53,6 @@ export class Spreads {
   }
 }
 
-/** The counts, most frequent first, and by value where equally frequent. */
 export function countSpread(kept: readonly Facets[]): Spread {
   const tags = new Map<string, string[]>();
   for (const tag of kept.flatMap((occurrence) => [...new Set(occurrence.tags)])) {

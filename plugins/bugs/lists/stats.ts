@@ -1,13 +1,10 @@
 /**
- * Numbers over all items (contract 20, endpoints: `GET /stats`): items by status, severity and project, and the events
- * of each of the last 30 days.
+ * Statistics over all items (contract 20, endpoints: `GET /stats`).
  *
- * Events are counted in the history, not in the items: an item that was resolved on Monday and came back on Friday was
- * resolved on Monday all the same. A history entry that counts carries `stat` (day, kind, project), so one range of an
- * index holds the answer. Each entry is stored once (item-outbox.ts), so each is counted once, after a crash too. New
- * items are counted by their time of creation.
- *
- * Rejected: counters per day, which a crash between two documents would leave wrong for ever.
+ * Events are counted from the history, because an item may be resolved and reopened within the
+ * period. A counted entry carries `stat` (day, kind, project), so one index range holds the result,
+ * and is stored once (item-outbox.ts). Rejected: counters per day, which a crash would corrupt
+ * permanently.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { requireProject } from '../../../kernel/errors.js';
@@ -25,7 +22,6 @@ import type { StatKind } from '../item/stat-kinds.js';
 
 export const DAYS = 30;
 export interface StatsDay {
-  /** `2026-11-21`, a day in UTC. */
   date: string;
   new: number;
   resolved: number;
@@ -35,22 +31,19 @@ export interface StatsDay {
 export interface StatsAnswer {
   by_status: Record<ItemStatus, number>;
   by_severity: Record<Severity, number>;
-  /** Projects that have items. */
   by_project: Record<string, number>;
-  /** Oldest first, today last; 30 days. */
   per_day: StatsDay[];
 }
 
 type Counts = readonly { key: Scalar; n: number }[];
 
-/** Items from which an answer is kept, one second for each multiple: counting a million takes its time. */
+/** Item count from which responses are cached, one second per multiple. */
 const LARGE = 100_000;
 const KEPT_MS = 1_000;
 const KEPT = 1_000;
 
 @injectable()
 export class Stats {
-  /** Running counts by the project that they are limited to; '' for all. */
   readonly #counts = new SingleFlight<StatsAnswer>();
   readonly #kept = new BoundedMap<StatsAnswer>({ most: KEPT, now: () => this.deps.clock.monotonic() });
 
@@ -60,9 +53,9 @@ export class Stats {
   ) {}
 
   /**
-   * The numbers of a project, or of all. One count runs at a time; calls that arrive meanwhile share the next one, so
-   * no answer is older than its call.
-   * @throws ServiceError insufficient_scope for another project than the caller's
+   * Returns the statistics of a project, or of all. Concurrent calls share the next count, so no
+   * result is older than its call.
+   * @throws ServiceError insufficient_scope for a project other than the caller's
    */
   async of(caller: Pick<BugCaller, 'project'>, asked: string | null = null): Promise<StatsAnswer> {
     if (asked !== null) requireProject(caller.project, asked);
@@ -113,7 +106,7 @@ export class Stats {
     return Promise.all([items.groupCount('status'), items.groupCount('severity_rank')]);
   }
 
-  /** The severities of each status are a range of an index; a group over a project would read its items. */
+  /** The severities of each status are an index range; grouping by project would read its items. */
   async #ofProject(project: string): Promise<[status: Counts, severity: Counts]> {
     const { items } = this.deps;
     const groups = await Promise.all(STATUSES.map((status) => items.groupCount('severity_rank', { status, project })));
@@ -124,11 +117,9 @@ export class Stats {
 
 const sumOf = (counts: Counts): number => counts.reduce((sum, { n }) => sum + n, 0);
 
-/** The last 30 days in UTC, oldest first. */
 const lastDays = (now: number): string[] =>
   Array.from({ length: DAYS }, (_, i) => isoOf(now - (DAYS - 1 - i) * DAY_MS).slice(0, 10));
 
-/** The times of a day. @param next the day after; missing: today, which has not ended */
 const within = (day: string, next: string | undefined): Condition => ({
   gte: day,
   ...(next !== undefined && { lt: next }),
@@ -140,7 +131,8 @@ function counts<K extends string>(names: readonly K[], counts: Counts): Record<K
 }
 
 /**
- * Whether a kind counts. Entries of earlier versions count new items too; those are counted by the items themselves.
+ * Checks whether a kind counts. Entries of earlier versions include new items, which are counted by
+ * the items themselves.
  */
 const isCounted = (kind: string | undefined): kind is StatKind => kind === 'resolved' || kind === 'regressed';
 

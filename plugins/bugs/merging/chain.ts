@@ -1,13 +1,10 @@
-/** Chains of duplicates (contract 20, merge and split), as the stored items say. */
 import { each } from '../../../lib/paging.js';
 import type { Collection } from '../../../ports/store.js';
 import type { ItemDoc } from '../item/model.js';
 
-/** Most links that are followed. */
 const CHAIN = 100;
 const BATCH_SIZE = 100;
 
-/** The item and everything that is a duplicate of it, through all links. */
 export async function findDuplicateTree(items: Collection<ItemDoc>, itemId: string): Promise<Set<string>> {
   const found = new Set([itemId]);
   for (const id of found) {
@@ -16,7 +13,7 @@ export async function findDuplicateTree(items: Collection<ItemDoc>, itemId: stri
   return found;
 }
 
-/** The item and all that it is a duplicate of, nearest first; the last one counts for it. */
+/** Returns the item and everything it duplicates, nearest first; the last one counts for it. */
 export async function findDuplicateChain(items: Collection<ItemDoc>, itemId: string): Promise<string[]> {
   const chain = [itemId];
   let at = itemId;

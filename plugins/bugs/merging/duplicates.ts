@@ -1,17 +1,14 @@
 /**
- * Checks the target of a duplicate (contract 20, transitions): another item of the same project, and no circle. Two
- * PATCHes at the same time could each see a straight chain and close a circle together. So one process makes its links
- * one after the other, and the item at the end of the chain counts them (`links`): a PATCH of that item in another
- * process then plans again and finds the circle. The item's revision stays, because nothing visible has changed.
- *
- * Rejected: checking after the write, because a PATCH that is answered with 422 must change nothing.
+ * Validates the target of a duplicate (contract 20, transitions): same project, no cycle. Two
+ * concurrent PATCHes could close a cycle together, so a process links sequentially, and the end of
+ * the chain counts its links (`links`): a PATCH in another process then plans again. Rejected:
+ * checking after the write, because a PATCH that returns 422 must change nothing.
  */
 import { invalid, type ServiceError } from '../../../kernel/errors.js';
 import type { BugDeps } from '../deps.js';
 import type { Items } from '../store/items.js';
 import type { ItemDoc } from '../item/model.js';
 
-/** Most links that are followed. */
 const CHAIN = 100;
 
 const wrong = (what: string): ServiceError => invalid({ duplicate_of: what });
@@ -24,7 +21,7 @@ export class Duplicates {
     private readonly items: Pick<Items, 'find'>,
   ) {}
 
-  /** Runs a change that may link an item after the running ones of this process. */
+  /** Serializes changes of this process that may link an item. */
   inTurn<T>(run: () => Promise<T>): Promise<T> {
     const result = this.#linking.then(run);
     this.#linking = result.catch(() => null);
@@ -32,19 +29,21 @@ export class Duplicates {
   }
 
   /**
-   * @param name id or ref. @throws ServiceError validation_failed: an unknown target, another project, itself or a
-   * circle
+   * @param name id or ref
+   * @throws ServiceError validation_failed for an unknown target, another project, the item itself
+   *   or a cycle
    */
   async target(item: ItemDoc, name: string): Promise<ItemDoc> {
     const target = await this.items.find(name);
-    // One message for both: callers must not learn what lies in another project.
+    // One message for both, so that callers learn nothing about other projects.
     if (target === null || target.project !== item.project) throw wrong('there is no such item in this project');
     await this.#end(item, target);
     return target;
   }
 
   /**
-   * Keeps the target's chain unchanged until the item is written. @throws ServiceError validation_failed for a circle
+   * Protects the target's chain from changes until the item is written.
+   * @throws ServiceError validation_failed for a cycle
    */
   async hold(item: ItemDoc, targetId: string): Promise<void> {
     for (;;) {
@@ -55,7 +54,6 @@ export class Duplicates {
     }
   }
 
-  /** The item at the end of the chain of duplicates. */
   async #end(item: ItemDoc, target: ItemDoc): Promise<ItemDoc> {
     let at = target;
     for (let i = 0; i < CHAIN; i++) {

@@ -1,7 +1,6 @@
 /**
- * The people of an item's duplicates count for the item as well, each of them once (contract 21, people affected). An
- * item keeps the sketch of its own reports, and beside it that of its duplicates, which is made anew from the stored
- * items whenever one joins or leaves: so a split leaves nothing behind, and a repeat after a crash changes nothing.
+ * Counts the users of an item's duplicates for the item, each once (contract 21, people affected).
+ * Their sketch is rebuilt from the stored items on every merge or split, so repeats change nothing.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { mergeSketches } from '../../../lib/text/distinct-sketch.js';
@@ -13,7 +12,6 @@ import { findDuplicateChain, findDuplicateTree } from './chain.js';
 export class MergedPeople {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items'>) {}
 
-  /** Counts anew for these items, and for all that they are duplicates of. */
   async count(itemIds: readonly string[]): Promise<void> {
     const chains = await Promise.all(itemIds.map((id) => findDuplicateChain(this.deps.items, id)));
     for (const id of new Set(chains.flat())) await this.#countOf(id);
@@ -32,7 +30,7 @@ export class MergedPeople {
         { id: itemId, ...buildSketchFilter(before) },
         { set: { people, people_merged } },
       );
-      // Of two moves at the same time the last one to write sees both.
+      // Of two concurrent moves, the last writer sees both.
       if (changed !== null && (await this.#merged(itemId)) === merged) return;
     }
   }

@@ -1,19 +1,14 @@
 /**
- * Decides where the occurrences of an item's grouping keys are counted (contract 20, merge and split): at the item
- * itself, or, while it is a duplicate, at the end of its chain of duplicates. A key always names the item that it
- * belongs to, and beside it (`counts_at`) the item that counts for it; so a split gives back exactly what a merge took,
- * through chains too.
+ * Decides where occurrences of an item's keys are counted (contract 20, merge and split): at the
+ * item, or at the end of its chain of duplicates. A key names its owner and, in `counts_at`, the
+ * counting item, so a split restores exactly what a merge took.
  *
- * Order: a `moves` document (marker) → the item becomes, or stops being, a duplicate → its keys and those of its own
- * duplicates → the people of the items concerned → history of the other item, of which its holder is told → the marker
- * goes. After a crash the job `bugs.reconcile` finishes the rest. Until then a merged item forwards the reports that
- * still reach it, so nothing is ever counted at a duplicate.
+ * Order: a `moves` document (marker) → the item's change → its keys and those of its duplicates →
+ * affected users → history of the other item and news for its holder → the marker is deleted. After
+ * a crash the job `bugs.reconcile` completes the rest; until then a merged item forwards reports.
  *
- * The stored items decide where a key leads, not the caller's wish, and the result is checked again after the write: of
- * two simultaneous moves, the last writer sees both.
- *
- * Rejected: moving the keys to the other item for good (a split would not know which to give back), and a transaction
- * of several documents (the store has none).
+ * The stored items decide where a key leads, verified after the write: of two concurrent moves, the
+ * last writer sees both. Rejected: moving keys permanently, because a split could not restore them.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -27,7 +22,7 @@ import { findDuplicateChain, findDuplicateTree } from './chain.js';
 import { elapsed } from '../../../lib/clock-skew.js';
 import { MergedPeople } from './merged-people.js';
 
-/** An older move belongs to a process that is gone. */
+/** Older moves belong to a process that has ended. */
 const LEFTOVER_MS = 10_000;
 const BATCH_SIZE = 100;
 
@@ -41,8 +36,8 @@ export class Rekeying {
   ) {}
 
   /**
-   * Stores the marker, before the item is written.
-   * @param into the item that counts from now on; null: the item itself again
+   * Stores the marker before the item is written.
+   * @param into the item that counts from now on; null: the item itself
    */
   async begin({ item, actor, at, entries }: ChangeSet, into: string | null): Promise<MoveDoc> {
     const other = into ?? item.duplicate_of;
@@ -53,8 +48,9 @@ export class Rekeying {
   }
 
   /**
-   * Runs after the item's write, even if that failed: the stored items alone decide where the keys lead.
-   * @param moves of one item
+   * Runs after the item's write, even a failed one: only the stored items decide where the keys
+   * lead.
+   * @param moves moves of one item
    */
   async finish(moves: readonly MoveDoc[]): Promise<void> {
     const [first] = moves;
@@ -65,12 +61,10 @@ export class Rekeying {
     await this.deps.moves.remove({ id: { in: moves.map(({ id }) => id) } });
   }
 
-  /** Unfinished moves of one item. */
   async unfinished(itemId: string): Promise<MoveDoc[]> {
     return (await this.deps.moves.find({ filter: { item_id: itemId }, limit: BATCH_SIZE })).items;
   }
 
-  /** Finishes moves that a crash left. */
   async reconcile(signal?: AbortSignal): Promise<void> {
     const filter = elapsed('at', LEFTOVER_MS, this.deps.clock.now());
     for (;;) {
@@ -94,14 +88,13 @@ export class Rekeying {
     }
   }
 
-  /** The item that counts for this one. */
   async #end(itemId: string): Promise<string> {
     return (await findDuplicateChain(this.deps.items, itemId)).at(-1) ?? itemId;
   }
 
   /**
-   * The other item's history names the item that joined or left it, but only if the item's own history has the change:
-   * a failed attempt leaves no entry. The entry's id is the move's, so a repeat adds nothing.
+   * Adds the entry to the other item's history, provided that the item's own history has the
+   * change. The entry has the move's id, so a repeat adds nothing.
    */
   async #writeHistory({ id, item_id, ref, into, other, entry, actor, at }: MoveDoc): Promise<void> {
     if (other === null || !(await this.#happened(item_id, entry))) return;
@@ -117,19 +110,17 @@ export class Rekeying {
     await this.#tellHolder(other, actor, id);
   }
 
-  /** Who works on the other item learns of it (contract 20, leases: `news`). */
   async #tellHolder(itemId: string, actor: string, entry: string): Promise<void> {
     const other = await this.deps.items.get(itemId);
     if (other === null || !isLive(other.claim, this.deps.clock.now())) return;
     try {
       await this.items.change(itemId, actor, (_, change) => change.news({ id: entry, kind: 'activity' }));
     } catch (error) {
-      // It was deleted meanwhile, and nobody works on it.
+      // It was deleted meanwhile, so it has no holder.
       if (!(error instanceof ServiceError && error.code === 'not_found')) throw error;
     }
   }
 
-  /** Whether the entry exists: first in the item's outbox, then in the history. */
   async #happened(itemId: string, entry: string | null): Promise<boolean> {
     if (entry === null) return false;
     const item = await this.deps.items.get(itemId);

@@ -1,20 +1,15 @@
 /**
- * `error.rate_exceeded`: a muted group occurs more often in the rolling hour than its rule allows (contract 21, rolling
- * hour). Emitted once when the count rises above the threshold, and again only after the count has fallen to it or
- * below.
+ * `error.rate_exceeded`: a muted group exceeds its rule's threshold in the rolling hour (contract
+ * 21, rolling hour). It is emitted when the count rises above the threshold, and again only after
+ * it fell to the threshold or below.
  *
- * Every count answers the item as it then is, and the count of an hour is measured at the newest minute in it
- * (rate.ts), so within one minute it only rises. So the minute identifies a crossing: the count is above the threshold
- * now and was at or below it when the minute began. `alarm` in the item names the last crossing with an event. One
- * write compares it and puts the event into the outbox: of 64 parallel reports, in any number of processes, exactly one
- * emits.
+ * The hour is measured at the newest minute (occurrence-rate.ts), so the count only rises within a
+ * minute, and the minute identifies a crossing. `alarm` names the last crossing with an event. One
+ * write compares it and adds the event to the outbox, so exactly one of several parallel reports
+ * emits. After a crash the next occurrence or the reconciler (job `bugs.sweep`) emits it.
  *
- * A process that dies between the count and that write leaves an item above its threshold without `alarm`. The next
- * occurrence sees it, and so does the reconciler (job `bugs.sweep`, and at start) when there is none.
- *
- * Rejected: an armed flag that only the occurrence below the threshold sets again (the count falls by time alone,
- * without a write), and the event in the counting write (it would have to read the item first, for every muted
- * occurrence).
+ * Rejected: an armed flag, because the count also falls without a write; the event in the counting
+ * write, which would have to read every muted item first.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { each } from '../../../lib/paging.js';
@@ -37,12 +32,11 @@ type Watched = Pick<ItemDoc, 'minutes' | 'alarm' | 'muted_by_rule_id'>;
 
 const ATTEMPTS = 100;
 const BATCH_SIZE = 200;
-/** Time before the beginning of the last run, for writes of processes whose clock lags. */
+/** Overlap with the previous run, for processes whose clock lags. */
 const OVERLAP_MS = 120_000;
 
 export const toAlarmId = (ruleId: string, minute: number): string => `${ruleId} ${minute}`;
 
-/** The action that the item's count asks for: `emit`, `rearm` (it has fallen), or none. Pure. */
 export function evaluateAlarm(item: Watched, { rule_id, threshold }: Watch): 'emit' | 'rearm' | 'none' {
   if (item.muted_by_rule_id !== rule_id) return 'none';
   const { minute, count, before } = getNewestRate(item.minutes);
@@ -54,7 +48,6 @@ export function evaluateAlarm(item: Watched, { rule_id, threshold }: Watch): 'em
 
 @injectable()
 export class Alarms {
-  /** Items written before this time were looked at. */
   #since = '';
 
   constructor(
@@ -64,7 +57,6 @@ export class Alarms {
     @inject(ReportFilters) private readonly filters: ReportFilters,
   ) {}
 
-  /** After a count: emits the alarm if it is due, before the report is answered. Returns the current item. */
   async look(doc: ItemDoc, mute: Mute | null | undefined): Promise<ItemDoc> {
     const threshold = mute?.alarm_threshold ?? null;
     if (!mute || threshold === null) return doc;
@@ -85,7 +77,7 @@ export class Alarms {
     throw new Error(`the alarm of item ${doc.id} changes too often`);
   }
 
-  /** Emits the alarm without a new revision: neither status nor severity nor muting change. */
+  /** Emits the alarm without a new revision, because status, severity and muting stay. */
   async #emit(item: ItemDoc, { rule_id, threshold }: Watch): Promise<ItemDoc | null> {
     const { minute, count } = getNewestRate(item.minutes);
     const data: RateExceeded = { id: item.id, ref: item.ref, rule_id, count, threshold };
@@ -124,7 +116,10 @@ export class Alarms {
     return (await this.deps.items.change(untouched(item), { unset: ['alarm'] }))?.doc ?? null;
   }
 
-  /** Emits alarms that a crash prevented. A rule that changed after the last occurrence emits nothing for it. */
+  /**
+   * Emits alarms that a crash prevented. A rule that changed after the last occurrence emits
+   * nothing for it.
+   */
   async reconcile(): Promise<void> {
     const began = this.deps.clock.now();
     for (const { rule_id, threshold, since } of await this.filters.watched()) {
@@ -142,7 +137,7 @@ export class Alarms {
   }
 }
 
-/** The condition that no other writer has emitted, re-armed or muted otherwise since the item was read. */
+/** Condition: no other writer has emitted, re-armed or changed the muting since the read. */
 const untouched = ({ id, alarm, muted_by_rule_id }: ItemDoc): { [path: string]: string | null } => ({
   id,
   muted_by_rule_id,

@@ -1,4 +1,3 @@
-/** Mutes and unmutes existing groups, for the ignore rules (contract 21; ports/domain/bugs.ts). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Mutable, Mute, Muting } from '../../../ports/domain/bugs.js';
 import { toAlarmId } from './alarms.js';
@@ -68,7 +67,7 @@ export class Muter implements Muting {
     });
   }
 
-  /** A rate of hours ago is no alarm of a rule that came after it. */
+  /** A rate from hours ago must not trigger an alarm of a newer rule. */
   #past(item: ItemDoc, mute: Mute): Partial<ItemDoc> {
     const threshold = mute.alarm_threshold ?? null;
     if (threshold === null || countLastHour(item.minutes, this.deps.clock.now()) > threshold) return {};
@@ -76,7 +75,6 @@ export class Muter implements Muting {
     return count > threshold ? { alarm: toAlarmId(mute.rule_id, minute) } : {};
   }
 
-  /** False also when the item no longer exists. */
   async #change(id: string, plan: (item: ItemDoc, change: ChangeSet) => boolean): Promise<boolean> {
     if ((await this.deps.items.get(id)) === null) return false;
     let done = false;
@@ -87,7 +85,7 @@ export class Muter implements Muting {
   }
 }
 
-/** False when another rule, or none, mutes the item. Pure. */
+/** Returns false when the rule does not mute the item. */
 export function planUnmute(item: ItemDoc, change: ChangeSet, ruleId: string): boolean {
   if (item.muted_by_rule_id !== ruleId) return false;
   change.assign({ muted: false, muted_reason: null, muted_by_rule_id: null }).note('unmuted', { rule_id: ruleId });

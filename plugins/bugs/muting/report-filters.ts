@@ -1,4 +1,3 @@
-/** The filters that other plugins have added (`bugs.report_filters`), asked as one. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Mute, Report, ReportFilter } from '../../../ports/domain/bugs.js';
 import { DEPS, type BugDeps } from '../deps.js';
@@ -8,8 +7,8 @@ export class ReportFilters implements ReportFilter {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'filters'>) {}
 
   /**
-   * The mute of the first filter that matches, in the order of the plugins. No promise where no filter needs one: most
-   * reports match nothing.
+   * Returns the mute of the first matching filter, in plugin order. Synchronous unless a filter
+   * needs a promise, because most reports match nothing.
    */
   match(report: Report): Mute | null | Promise<Mute | null> {
     return this.#ask(this.deps.filters(), 0, report);

@@ -1,7 +1,3 @@
-/**
- * A person's actions on an item: comment, change its status or severity, merge, split. The services decide, as for
- * agents.
- */
 import joi from 'joi';
 import { Redirect, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
@@ -19,7 +15,6 @@ import { itemView } from './item/view.js';
 import { params, refOf, type PageDeps } from './shared/page-deps.js';
 import { undoLastChange, findUndoable } from '../editing/undo.js';
 
-/** The fields that are not empty. */
 const set = (fields: Record<string, string>, names: readonly string[]): Record<string, string> =>
   Object.fromEntries(names.flatMap((name) => (fields[name]?.trim() ? [[name, fields[name].trim()]] : [])));
 
@@ -28,10 +23,9 @@ const linkOf = (request: HttpRequest): LinkRequest => {
   const { kind = '', ref = '' } = typedFields(request);
   return checked(linkBody, { kind, ref: ref.trim().toLowerCase() }) as unknown as LinkRequest;
 };
-/** The address keeps the list from which the item was opened. */
+/** The URL carries the list from which the item was opened. */
 const query = joi.object({ list: joi.string().max(8000).empty('') });
 
-/** The outcome of a form, and the place it leads to: an anchor of the item's page, or another item's. */
 interface Done {
   message: string;
   anchor?: string;
@@ -69,7 +63,7 @@ export function actionPages(page: PageDeps): PageSpec[] {
   return [
     post('comments', async (request) => {
       const { body = '' } = typedFields(request);
-      // A browser sends line ends as CRLF.
+      // Browsers send line ends as CRLF.
       const comment = checked(commentBody, { body: body.replace(/\r\n?/g, '\n') }) as { body: string };
       await comments.add(refOf(request), toBugCaller(request.principal), { body: comment.body });
       return { message: 'Comment added.', anchor: '#comments' };

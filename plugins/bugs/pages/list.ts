@@ -1,4 +1,3 @@
-/** /bugs: every item, with the filters in the address (contract 80). */
 import { View, zoneOf, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { toHeadline } from '../../../lib/text/error-title.js';
 import { grouped } from '../../../lib/text/grouped.js';
@@ -34,7 +33,6 @@ const SORT_LABELS: Record<SortName, string> = {
   people: 'Most people',
 };
 
-/** Filters behind "More filters", which opens when one of them is set by hand. */
 const RARE = [
   'environment',
   'error_level',
@@ -56,7 +54,6 @@ const RARE = [
   'last_to',
 ] as const;
 
-/** Names of the filters on their chips. */
 const CHIPS = [
   ['q', 'Search'],
   ['status', 'Status'],
@@ -92,12 +89,11 @@ const SPANS = [
 
 interface Tab {
   label: string;
-  /** The tab's filters; no others are set beside them. */
   query: string;
   count?: keyof Waiting;
 }
 
-/** "Open" means here, as on `/bugs`, what an agent would be handed: muted items have a filter of their own. */
+/** "Open" means available to agents, so muted items have a separate filter. */
 const TABS: readonly Tab[] = [
   { label: 'Open', query: 'muted=false&status=open', count: 'open' },
   { label: 'Critical', query: 'status=open&severity=critical&muted=false', count: 'critical' },
@@ -108,12 +104,10 @@ const TABS: readonly Tab[] = [
   { label: 'All', query: '' },
 ];
 
-/** The tabs' queries in canonical form. */
 const CANONICAL = new Map(TABS.map(({ query }) => [query, canonical(filtersOf(query) ?? {})]));
 
 type TabCounts = Partial<Record<keyof Waiting, number | null>>;
 
-/** The tabs' counts in one project; null where a page cannot wait for them. */
 async function countsIn(board: Pick<Board, 'total'>, project: string): Promise<TabCounts> {
   const counted = TABS.flatMap(({ query, count }) => (count === undefined ? [] : [{ query, count }]));
   const totals = counted.map(async ({ query, count }) => {
@@ -133,7 +127,6 @@ function tabs(now: string, counts: TabCounts, me: string): (object & { active: b
   }));
 }
 
-/** One chip per value that is set, with the address without this value. @param names of the projects */
 function chips(
   given: Filters & { sort?: SortName },
   names: ReadonlyMap<string, string>,
@@ -151,14 +144,12 @@ function chips(
   );
 }
 
-/** The number of items: `50 of 2,060 items`, `37 items`; without a total `50 items shown, more follow`. */
 function found(shown: number, total: number | null): string {
   if (total === null) return `${shown} items shown, more follow`;
   const items = total === 1 ? '1 item' : `${grouped(total)} items`;
   return shown < total ? `${shown} of ${items}` : items;
 }
 
-/** The command for a first report, so an empty list is not a dead end. */
 function firstReport(baseUrl: string): string {
   const item = JSON.stringify({ project: 'shop', title: 'Total is wrong with two vouchers', severity: 'high' });
   return [
@@ -169,11 +160,6 @@ function firstReport(baseUrl: string): string {
   ].join('\n');
 }
 
-/**
- * The page of the list.
- * @param asked the query of the address
- * @param problem the refusal of a form of the list
- */
 export async function listView(
   { services: { board, views }, numbers, deps: { clock, projects }, actions, baseUrl, timezone }: PageDeps,
   request: HttpRequest,
@@ -184,7 +170,6 @@ export async function listView(
   const given = effective(asked, chosen !== undefined);
   const { sort, cursor, ...filters } = given;
   const now = canonical(filters);
-  // What the address says: the project that was chosen in the bar is no filter of the list.
   const own = chosen === undefined ? given : { ...given, project: undefined };
   const { sort: _order, cursor: _page, ...ownFilters } = own;
   const said = canonical(ownFilters);
@@ -208,7 +193,7 @@ export async function listView(
   const rare = RARE.some((name) => filters[name]?.length) && !named;
   return new View('bugs', {
     items: page.items.map((item) =>
-      // Added to the row, which is this page's own: a spread of so many fields costs ten times as much.
+      // Assigned to the page's own row, because spreading so many fields is expensive.
       Object.assign(item, toHeadline(item.title, item.exception_class), { mute: muting.href?.(item) ?? null }),
     ),
     mute: muting.mute,
@@ -217,20 +202,17 @@ export async function listView(
     next_cursor: page.next,
     found: found(page.items.length, total && Math.max(total, page.items.length)),
     tabs: quick,
-    // Defaults that the address leaves out hold too; links to other pages of the list carry all of them.
     query: { ...given, view: now === '' ? 'all' : undefined },
-    // The tab already names the filters of the bare list.
     chips: said === BARE ? [] : chips({ ...ownFilters, sort }, names),
     spans: SPANS,
     set: FILTERS.filter((name) => filters[name]?.length).length,
     saved,
     command: firstReport(baseUrl()),
     filtered: said !== '' && said !== BARE,
-    // An empty list asks whether there are any items at all.
+    // For an empty list, checks whether any items exist.
     any: page.items.length > 0 || (now === BARE && (await board.total('', {})) !== 0),
     match: canonical(given),
     nameable: !named && canonical(given) !== '',
-    // The numbers are those of all projects.
     flow: chosen === undefined && flow.sums.new + flow.sums.resolved + flow.sums.regressed > 0 ? flow : null,
     live: { query: now, mark: changes.mark, from, first: cursor === undefined },
     more_open: rare || (sort !== undefined && !named),

@@ -1,4 +1,3 @@
-/** /bugs/live: changes in a list since a mark, for the counters that move by themselves (web/assets/live.js). */
 import joi from 'joi';
 import { Reply, zoneOf, type PageSpec } from '../../../kernel/contract.js';
 import type { PageDeps } from './shared/page-deps.js';

@@ -1,4 +1,3 @@
-/** /bugs/new: a person reports a bug or a wish (contract 80): the interface's report, from a form. */
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { toBugCaller } from '../caller.js';
@@ -14,7 +13,6 @@ const TYPES = [
   { value: 'feature', label: 'Feature: something is missing' },
 ];
 
-/** The report's body without fields that only applications send. */
 const BODY = reportBody.keys({ type: joi.string().valid('bug', 'feature').required() });
 
 async function form({ deps }: PageDeps, request: HttpRequest, problem: Partial<FormProblem> = {}): Promise<View> {
@@ -32,7 +30,6 @@ async function form({ deps }: PageDeps, request: HttpRequest, problem: Partial<F
   });
 }
 
-/** Fields given in the address: `?project=shop` chooses the project. */
 const givenIn = ({ query }: HttpRequest): Record<string, string> =>
   typeof query['project'] === 'string' ? { project: query['project'] } : {};
 

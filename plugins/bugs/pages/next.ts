@@ -1,4 +1,4 @@
-/** /bugs/{ref}/next: leads to the item that follows in the list from which this one was opened. */
+/** /bugs/{ref}/next: redirects to the next item of the list that the item was opened from. */
 import joi from 'joi';
 import { Redirect, zoneOf, type PageSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';

@@ -1,4 +1,3 @@
-/** Every page of this plugin. */
 import joi from 'joi';
 import { Redirect, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { WHERE } from '../lists/facets.js';
@@ -54,7 +53,6 @@ export function pages(given: Omit<PageDeps, 'reader'>): PageSpec[] {
   ];
 }
 
-/** Refs and ids are in lower case: `/bugs/SHOP-17`, as people write it, leads to its one address. */
 function canonical(request: HttpRequest): Redirect | null {
   const ref = refOf(request);
   const lower = ref.toLowerCase();

@@ -1,4 +1,3 @@
-/** The dashboard's cards of the bug tracker: items that need a person, and the last 30 days. */
 import { View, type PanelSpec } from '../../../kernel/contract.js';
 import { toHeadline } from '../../../lib/text/error-title.js';
 import type { ProjectDirectory } from '../../../ports/domain/projects.js';
@@ -40,11 +39,6 @@ export function panels(
   ];
 }
 
-/**
- * A line of the card: one item, or many alike under what they share.
- * @param name of its project
- * @param top the greatest hour of all lines
- */
 function rowOf({ item, alike, hits, trend, last_seen_at }: Concern, name: string | undefined, top: number): object {
   const { ref, title, severity, status, regression, project, claim } = item;
   const row = {
@@ -70,5 +64,4 @@ function rowOf({ item, alike, hits, trend, last_seen_at }: Concern, name: string
   return { ...row, title: file ? `${kind} in ${file}` : kind, href: `/bugs?${search.toString()}` };
 }
 
-/** The last part of a class name: `Timeout` of `redis.errors.Timeout`. */
 const shortClass = (name: string): string => name.split(/[.\\:/]+/).at(-1) || name;

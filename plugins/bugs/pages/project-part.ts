@@ -1,4 +1,3 @@
-/** What a project's page says of its items: how many wait, and the gravest of them (contract 80). */
 import { isoOf } from '../../../lib/time.js';
 import type { Clock } from '../../../kernel/contract.js';
 import type { ProjectFigure, ProjectParts } from '../../../ports/domain/projects.js';

@@ -1,6 +1,5 @@
 /**
- * Items for the search: a ref in any case leads to its item, and so does a reporter's own `client_ref`; words are
- * searched as in the list.
+ * Item search: a ref in any case or a `client_ref` finds its item; other text searches the list.
  */
 import { toHeadline } from '../../../lib/text/error-title.js';
 import type { SearchAct, SearchProvider } from '../../../ports/domain/search.js';
@@ -13,7 +12,6 @@ const REF = /^[a-z0-9][a-z0-9._-]{0,63}-\d{1,10}$/;
 
 type Parts = NamingDeps & Pick<BugDeps, 'items'>;
 
-/** The item of this `client_ref`, if one item alone has it. */
 async function byClientRef(parts: Parts, clientRef: string): Promise<string | null> {
   const [id, ...more] = await findIdsByClientRef(parts, clientRef);
   if (id === undefined || more.length > 0) return null;
@@ -21,7 +19,6 @@ async function byClientRef(parts: Parts, clientRef: string): Promise<string | nu
   return item === null ? null : `/bugs/${item.ref}`;
 }
 
-/** What is done to an item, and the field of its page that does it. */
 const CHANGES = [
   { verb: 'Assign', also: ['give', 'take'], field: 'assign' },
   { verb: 'Resolve', also: ['fix', 'done'], field: 'build-resolved' },

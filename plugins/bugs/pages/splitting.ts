@@ -1,4 +1,3 @@
-/** /bugs/{ref}/split: chooses the part of an item that becomes an item of its own, and shows what would go where. */
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { toBugCaller } from '../caller.js';

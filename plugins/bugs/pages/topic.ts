@@ -1,4 +1,6 @@
-/** When pages that show items would show something else: every change of one, every occurrence too, stamps it. */
+/**
+ * Live topic of pages with items: every change and every occurrence updates an item's timestamp.
+ */
 import { AHEAD_MS } from '../../../lib/clock-skew.js';
 import { isoOf } from '../../../lib/time.js';
 import type { LiveTopic } from '../../../ports/domain/live.js';
@@ -7,7 +9,7 @@ import type { BugDeps } from '../deps.js';
 export const itemTopic = ({ items, clock }: Pick<BugDeps, 'items' | 'clock'>): LiveTopic => ({
   name: 'bugs',
   mark: async () => {
-    // Stamps of a clock that was put back since would hide every change until it is there again.
+    // Timestamps from a clock that moved backwards would hide all changes until it catches up.
     const filter = { updated_at: { lte: isoOf(clock.now() + AHEAD_MS) } };
     const page = await items.find({ filter, sort: [['updated_at', 'desc']], limit: 1 });
     const newest = page.items[0];
@@ -15,7 +17,10 @@ export const itemTopic = ({ items, clock }: Pick<BugDeps, 'items' | 'clock'>): L
   },
 });
 
-/** The page of one item; the subject is its id. A report, a comment and a renewed lease stamp the item as well. */
+/**
+ * Topic of one item page; the subject is the item's id. Reports, comments and lease renewals update
+ * the timestamp too.
+ */
 export const oneItemTopic = ({ items }: Pick<BugDeps, 'items'>): LiveTopic => ({
   name: 'bug',
   mark: async (subject) => {

@@ -1,4 +1,3 @@
-/** /bugs/{ref}/trace.txt: the item as an agent gets it, as plain text to hand on. */
 import { text, type PageSpec } from '../../../kernel/contract.js';
 import { toBugCaller } from '../caller.js';
 import { toldText } from './item/told-text.js';

@@ -1,4 +1,3 @@
-/** Saved views of the list as its tabs (services in lists/saved-views.ts). */
 import type { HttpRequest } from '../../../kernel/contract.js';
 import { getViewer, type SavedView, type SavedViews } from '../lists/saved-views.js';
 import { bugsUrl, canonical } from './shared/query.js';
@@ -9,19 +8,14 @@ export interface ViewTab {
   href: string;
   active: boolean;
   shared: boolean;
-  /** Slug of the project that it is shared in, or null. */
   project: string | null;
-  /** It belongs to the list as it is shown: to no project, or to one of the list's. */
   here: boolean;
   mine: boolean;
   owner: string;
 }
 
-/** The list that is shown. */
 export interface ShownList {
-  /** Canonical text of its filters and order. */
   search: string;
-  /** Slugs that it is filtered by. */
   projects: readonly string[];
 }
 

@@ -1,4 +1,3 @@
-/** The forms that save and remove a view of the list (services in lists/saved-views.ts). */
 import joi from 'joi';
 import { Redirect, type HttpRequest, type PageResult, type PageSpec } from '../../../kernel/contract.js';
 import { getViewer } from '../lists/saved-views.js';
@@ -7,7 +6,6 @@ import type { PageDeps } from './shared/page-deps.js';
 import { listView } from './list.js';
 import { bugsUrl, canonical, filtersOf } from './shared/query.js';
 
-/** The form's choice: `me`, `everybody`, or `project:shop`. */
 function audienceOf(text: string): { shared: boolean; project: string } {
   const [kind = '', project = ''] = text.split(/:(.*)/s);
   return { shared: kind === 'everybody' || kind === 'project', project };

@@ -1,65 +1,53 @@
 /**
- * What a change of grouping rules would do with occurrences that are kept: which of them the tried rule takes, and
- * where later reports like them would be counted. Pure.
+ * Computes the effect of changed grouping rules on stored occurrences: which ones the rule matches,
+ * and where later reports would be counted.
  */
 import { titleOf } from '../../../lib/text/error-title.js';
 import type { Ruling } from '../grouprules/compiled-rule.js';
 import type { ItemDoc } from '../item/model.js';
 import type { OccurrenceDoc } from '../item/occurrence-documents.js';
 
-/** A kept occurrence with the keys that later reports like it would have, before and after the change. */
+/** Stored occurrence with the keys of later reports like it, before and after the change. */
 export interface TriedOccurrence {
   item: Pick<ItemDoc, 'id' | 'ref' | 'title'>;
   doc: OccurrenceDoc;
   origin: string;
   before: string;
   after: string;
-  /** After the change. */
   ruling: Ruling | null;
 }
 
-/** A group as the result names it. */
 export interface NamedGroup {
   ref: string;
   title: string;
 }
 
-/** Where later reports would be counted that are counted elsewhere today. */
 export interface TrialDestination {
   /** Null: a new group. */
   group: NamedGroup | null;
-  /** Of the new group; null where it exists. */
   title: string | null;
-  /** As the rule fills it in; null where no rule would decide any more. */
   fingerprint: string[] | null;
-  /** Kept occurrences. */
   occurrences: number;
   from: (NamedGroup & { occurrences: number })[];
 }
 
 export interface TrialSample extends NamedGroup {
-  /** Of the occurrence. */
   id: string;
   occurred_at: string;
   error_message: string | null;
   exception_class: string | null;
   origin: string | null;
   fingerprint: string[] | null;
-  /** That the rule would give to a new group; null: it gives none. */
   new_title: string | null;
   untrusted_fields: string[];
 }
 
 export interface TrialEffect {
-  /** Kept occurrences that the rule takes. */
   fits: number;
   samples: TrialSample[];
-  /** The largest first. */
   destinations: TrialDestination[];
   more_destinations: number;
-  /** Destinations that more than one of today's groups leads to. */
   joined: number;
-  /** Groups of today whose reports would be counted at several places. */
   split: number;
 }
 
@@ -68,10 +56,6 @@ const DESTINATIONS = 20;
 const SOURCES = 20;
 const MAX_MESSAGE_LENGTH = 300;
 
-/**
- * @param tried the newest first
- * @param leads key → the group that it leads to today
- */
 export function computeTrialEffect(
   tried: readonly TriedOccurrence[],
   ruleId: string,

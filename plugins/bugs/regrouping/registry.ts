@@ -1,6 +1,6 @@
 /**
- * The grouping rules of the projects and what is done with them, shared by the API and the pages. A change is one
- * compare-and-set of the project's document, so rules keep their order however many write at once.
+ * Grouping rules of the projects, for the API and the pages. Each change is one compare-and-set of
+ * the project's document, so concurrent writes preserve the order.
  */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, invalid, notFound } from '../../../kernel/errors.js';
@@ -20,7 +20,6 @@ import {
 import { SecretGuard } from '../store/secret-guard.js';
 import { RuleTrials, type RuleTrial } from './trial.js';
 
-/** The fields that a caller may set. */
 export type GroupingRuleFields = Partial<RuleBehaviour & Pick<GroupingRule, 'name' | 'enabled'>>;
 
 const ATTEMPTS = 50;
@@ -36,7 +35,10 @@ export class GroupingRules {
     @inject(SecretGuard) private readonly secrets: SecretGuard,
   ) {}
 
-  /** In order of precedence. @throws ServiceError not_found (the project), insufficient_scope */
+  /**
+   * Returns the rules in order of precedence.
+   * @throws ServiceError not_found (the project), insufficient_scope
+   */
   async list(principal: Principal, project: string): Promise<GroupingRule[]> {
     return (await this.#listOf(principal, project))?.rules ?? [];
   }
@@ -46,7 +48,10 @@ export class GroupingRules {
     return needed(await this.list(principal, project), id);
   }
 
-  /** Becomes the last. @throws ServiceError not_found, insufficient_scope, validation_failed, conflict */
+  /**
+   * Appends the rule as the last one.
+   * @throws ServiceError not_found, insufficient_scope, validation_failed, conflict
+   */
   async create(principal: Principal, project: string, fields: GroupingRuleFields): Promise<GroupingRule> {
     await this.#listOf(principal, project);
     const rule = this.#ruleOf(principal, fields);
@@ -66,7 +71,10 @@ export class GroupingRules {
     return rule;
   }
 
-  /** Only what is given changes. @throws ServiceError as `create` */
+  /**
+   * Changes the given fields only.
+   * @throws ServiceError as `create`
+   */
   async change(principal: Principal, project: string, id: string, fields: GroupingRuleFields): Promise<GroupingRule> {
     await this.get(principal, project, id);
     await this.secrets.refuse({ ...fields });
@@ -94,7 +102,10 @@ export class GroupingRules {
       await this.#record(principal, actionOf(changed, is), project, is, findChangedFields(was, is, changed));
   }
 
-  /** Groups that it made stay; later reports are grouped without it. @throws ServiceError not_found */
+  /**
+   * Deletes the rule. Its groups remain; later reports are grouped without it.
+   * @throws ServiceError not_found
+   */
   async remove(principal: Principal, project: string, id: string): Promise<void> {
     const rule = await this.get(principal, project, id);
     await this.#write(project, (rules) => {
@@ -105,8 +116,8 @@ export class GroupingRules {
   }
 
   /**
-   * @param ids of all rules of the project, in their new order
-   * @throws ServiceError validation_failed when they are not all of them, each once
+   * @param ids all rules of the project in their new order
+   * @throws ServiceError validation_failed unless every id is given exactly once
    */
   async reorder(principal: Principal, project: string, ids: readonly string[]): Promise<GroupingRule[]> {
     await this.#listOf(principal, project);
@@ -115,7 +126,10 @@ export class GroupingRules {
     return after;
   }
 
-  /** One place up or down; at the end of the list nothing changes. @throws ServiceError not_found */
+  /**
+   * Moves the rule one position; no effect at the end of the list.
+   * @throws ServiceError not_found
+   */
   async move(principal: Principal, project: string, id: string, by: -1 | 1): Promise<GroupingRule> {
     const rules = await this.list(principal, project);
     const rule = needed(rules, id);
@@ -129,8 +143,8 @@ export class GroupingRules {
   }
 
   /**
-   * What a rule would do with the occurrences that are kept. Stores nothing.
-   * @param id the stored rule that it replaces; null: it is new, and the last
+   * Computes the effect of a rule on stored occurrences without storing anything.
+   * @param id the rule that it replaces; null: it is new and last
    * @throws ServiceError not_found, insufficient_scope, validation_failed
    */
   async preview(
@@ -171,7 +185,6 @@ export class GroupingRules {
     return this.deps.ruleLists.get(project);
   }
 
-  /** @param plan the rules as they shall be; may be called again on newer ones */
   async #write(project: string, plan: (rules: GroupingRule[]) => GroupingRule[]): Promise<GroupingRule[]> {
     const { ruleLists, clock } = this.deps;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -214,14 +227,12 @@ async function inserted(lists: BugDeps['ruleLists'], list: RuleListDoc): Promise
   }
 }
 
-/** @throws ServiceError not_found */
 function needed(rules: readonly GroupingRule[], id: string): GroupingRule {
   const rule = rules.find((one) => one.id === id);
   if (rule === undefined) throw notFound('grouping rule with this id');
   return rule;
 }
 
-/** @throws ServiceError validation_failed */
 function ordered(rules: readonly GroupingRule[], ids: readonly string[]): GroupingRule[] {
   const found = ids.map((id) => rules.find((rule) => rule.id === id));
   if (new Set(ids).size !== rules.length || ids.length !== rules.length || found.includes(undefined))
@@ -231,12 +242,11 @@ function ordered(rules: readonly GroupingRule[], ids: readonly string[]): Groupi
 
 const filled = (text: string | null): string | null => text?.trim() || null;
 
-/** The rule with what is given; an empty text asks for nothing, and changes nothing. */
 function merged(rule: GroupingRule, given: GroupingRuleFields): GroupingRule {
   const after = { ...rule };
   for (const field of ['exception_class', 'origin', 'title'] as const)
     if (given[field] !== undefined) after[field] = filled(given[field]);
-  // Blanks may be part of a pattern.
+  // Spaces may be part of a pattern.
   if (given.message !== undefined) after.message = given.message || null;
   if (given.fingerprint !== undefined) after.fingerprint = given.fingerprint?.length ? given.fingerprint : null;
   if (given.enabled !== undefined) after.enabled = given.enabled;
@@ -246,7 +256,6 @@ function merged(rule: GroupingRule, given: GroupingRuleFields): GroupingRule {
   return after;
 }
 
-/** The name of a rule that was given none: what it asks for. */
 const nameOf = ({ exception_class, message, origin }: RuleBehaviour): string =>
   [exception_class, message, origin]
     .filter((part) => part !== null)
@@ -262,7 +271,6 @@ function actionOf(changed: readonly string[], { enabled }: GroupingRule): string
   return enabled ? 'enabled' : 'disabled';
 }
 
-/** @throws ServiceError validation_failed */
 function checkRule(rule: GroupingRule): void {
   try {
     compileRule(rule);

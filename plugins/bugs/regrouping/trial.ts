@@ -1,9 +1,7 @@
 /**
- * Tries a change of a project's grouping rules on the occurrences that are kept: of the groups seen last, a bounded
- * number of each, for a bounded time. It stores nothing.
- *
- * What a report said beside what is kept (a fingerprint of its own, a template of its message) is not known any more,
- * so a rule with `{{ default }}` or `{{ message }}` may make other keys of such reports than are told here.
+ * Tries a change of grouping rules on a bounded number of stored occurrences. A report's own
+ * fingerprint or message template is not stored, so rules with `{{ default }}` or `{{ message }}`
+ * may produce other keys for such reports.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DEPS, type BugDeps } from '../deps.js';
@@ -18,20 +16,16 @@ import { unpackOccurrence } from '../item/payload.js';
 import { computeTrialEffect, type NamedGroup, type TrialEffect, type TriedOccurrence } from './effect.js';
 
 const GROUPS = 200;
-/** Kept occurrences of one group that are looked at; they are large. */
+/** Stored occurrences tried per group; they are large. */
 const OF_A_GROUP = 20;
 const BATCH_SIZE = 10;
-/** Milliseconds. A person waits. */
 const MAX_TRIAL_MS = 8_000;
 const LEADS = 500;
 
 export interface RuleTrial extends TrialEffect {
-  /** Groups, and kept occurrences of them, that were looked at. */
   groups: number;
   occurrences: number;
-  /** False: there are more groups than were looked at. */
   complete: boolean;
-  /** All of it in sentences. */
   says: string[];
 }
 
@@ -39,7 +33,6 @@ export interface RuleTrial extends TrialEffect {
 export class RuleTrials {
   constructor(@inject(DEPS) private readonly deps: BugDeps) {}
 
-  /** @param ruleId the rule of `after` that is tried */
   async of(
     project: string,
     before: readonly GroupingRule[],
@@ -98,7 +91,6 @@ export class RuleTrials {
     return found;
   }
 
-  /** Where the keys lead that would be new for their occurrences. */
   async #leads(project: string, tried: readonly TriedOccurrence[]): Promise<Map<string, NamedGroup & { id: string }>> {
     const { keys, items } = this.deps;
     const asked = [...new Set(tried.flatMap(({ before, after }) => (before === after ? [] : [after])))].slice(0, LEADS);

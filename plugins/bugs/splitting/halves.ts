@@ -1,8 +1,7 @@
 /**
- * Divides the kept occurrences and the grouping keys of an item in two (contract 20, merge and split). Pure.
- *
- * A key whose reports all leave is led to the new item as a whole. Where both halves share a key, the part that leaves
- * is told by a difference, and gets a key of its own that is derived from the shared one.
+ * Divides the stored occurrences and keys of an item (contract 20, merge and split). A key without
+ * remaining reports moves to the new item. A shared key stays, and reports that match a difference
+ * get a derived key.
  */
 import { hash } from 'node:crypto';
 import type { ServiceError } from '../../../kernel/errors.js';
@@ -19,7 +18,7 @@ import {
 import type { KeyPart } from '../item/model.js';
 import type { KeptOccurrence, KeptParts } from './kept.js';
 
-/** The part of an item that is to leave: by name of the occurrences, by what they differ in, or both. */
+/** Part of an item to split off: listed occurrences, a difference, or both. */
 export interface Selection {
   occurrences?: readonly string[];
   by?: { field: Respect; values?: readonly string[] };
@@ -28,29 +27,26 @@ export interface Selection {
 export interface Halves {
   leaves: KeptOccurrence[];
   stays: KeptOccurrence[];
-  /** Keys that leave as a whole. */
   keys: string[];
-  /** Keys that stay for the rest of their reports, each with the difference of the part that leaves. */
   parts: { shared: string; part: KeyPart }[];
-  /** The difference that later reports are told apart by; null: their keys tell. */
   difference: Difference | null;
 }
 
-/** A respect in which the kept occurrences differ, with its values. */
 export interface Variety {
   field: Respect;
   values: { value: string; count: number }[];
 }
 
-/** Respects that are part of the grouping key: a key never has two of their values. */
+/** Fields in the grouping key: a key never has two of their values. */
 const IN_KEY: ReadonlySet<Respect> = new Set(['exception_class', 'file']);
 type Valued = Exclude<Respect, 'message'>;
 const VALUED = RESPECTS.filter((field): field is Valued => field !== 'message');
 const MAX_VALUES = 50;
 
 /**
- * @param id of the split, by which the derived keys are made
- * @throws ServiceError validation_failed for a selection that names nothing, all, or what nothing can tell apart later
+ * @param id of the split, from which the keys are derived
+ * @throws ServiceError validation_failed when the selection is empty, complete, or cannot be told
+ *   apart later
  */
 export function splitIntoHalves({ keys, whole, occurrences }: KeptParts, selection: Selection, id: string): Halves {
   const difference = differenceOf(selection, occurrences);
@@ -82,9 +78,9 @@ export function splitIntoHalves({ keys, whole, occurrences }: KeptParts, selecti
 }
 
 /**
- * The keys that a difference divides. What is part of the key itself never divides one. Any other respect divides every
- * key of the item, for a later report of any of them may be of the part; a message is alike in all reports of a key, so
- * it divides only keys that both halves have.
+ * Returns the keys that a difference divides. Fields within the key divide none; other fields
+ * divide every key. A message is the same for all reports of a key, so it divides only keys that
+ * both halves share.
  */
 function dividedBy(
   { field }: Difference,
@@ -138,7 +134,10 @@ function checkBoth(leaves: readonly unknown[], stays: readonly unknown[], { occu
   if (stays.length === 0) throw invalid({ [field]: 'every kept occurrence is of this part: nothing would stay' });
 }
 
-/** Refuses a difference that does not tell the chosen occurrences from the others of the same key. */
+/**
+ * Rejects a difference that does not separate the selected occurrences from others with the same
+ * key.
+ */
 function checkTold(
   difference: Difference,
   leaves: readonly KeptOccurrence[],
@@ -167,7 +166,6 @@ function needsDifference(
   });
 }
 
-/** The respects in which the chosen occurrences all have a value that no other of the same key has. */
 export function findSeparatingFields(
   leaves: readonly KeptOccurrence[],
   stays: readonly KeptOccurrence[],
@@ -183,7 +181,6 @@ export function findSeparatingFields(
   });
 }
 
-/** Where the kept occurrences differ; the most frequent values first. */
 export function listVarieties(kept: readonly KeptOccurrence[]): Variety[] {
   return VALUED.flatMap((field) => {
     const counts = new Map<string, number>();

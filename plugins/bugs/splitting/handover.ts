@@ -1,6 +1,6 @@
 /**
- * Hands the part of an item that was split off to its new item. Every step may be repeated, so a crash between two is
- * mended by doing all of them again (docs/consistency.md, Items).
+ * Moves the split-off part to its new item. Every step is repeatable, so after a crash all steps
+ * run again (docs/consistency.md, Items).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { StoreConflict, type Collection, type Doc } from '../../../ports/store.js';
@@ -13,7 +13,7 @@ import { ItemOutbox } from '../store/item-outbox.js';
 import { elapsed } from '../../../lib/clock-skew.js';
 import type { SplitDoc } from '../item/work-documents.js';
 
-/** An older split belongs to a process that is gone. */
+/** Older splits belong to a process that has ended. */
 const LEFTOVER_MS = 10_000;
 const BATCH_SIZE = 20;
 
@@ -26,7 +26,7 @@ export class SplitHandover {
     @inject(ItemOutbox) private readonly outbox: ItemOutbox,
   ) {}
 
-  /** Finishes a split whose item was written; one whose item was not never happened. */
+  /** Completes a split whose item was written, otherwise discards it. */
   async finish(split: SplitDoc): Promise<void> {
     const { splits, texts } = this.deps;
     if (await this.#happened(split)) {
@@ -43,15 +43,14 @@ export class SplitHandover {
   }
 
   /**
-   * Finishes a split of this item whose occurrences have not all left yet: its process works on it still, or is gone.
-   * One whose item is not written yet is left to its process.
+   * Completes splits of this item that still have occurrences to move, left by a running or an
+   * ended process. A split whose item is not written yet is left to its process.
    */
   async finishOf(item_id: string): Promise<void> {
     const { items } = await this.deps.splits.find({ filter: { item_id }, limit: BATCH_SIZE });
     for (const split of items) if (await this.#happened(split)) await this.finish(split);
   }
 
-  /** Finishes splits that a crash left. */
   async reconcile(signal?: AbortSignal): Promise<void> {
     const filter = elapsed('at', LEFTOVER_MS, this.deps.clock.now());
     for (;;) {
@@ -61,14 +60,16 @@ export class SplitHandover {
     }
   }
 
-  /** Whether the item's own change was written: its entry is in the item's outbox, or in its history. */
+  /**
+   * Checks whether the item's own change was written: its entry is in the outbox or in the history.
+   */
   async #happened({ item_id, entry }: SplitDoc): Promise<boolean> {
     const item = await this.deps.items.get(item_id);
     if (item?.outbox.some(({ id }) => id === entry) === true) return true;
     return (await this.deps.activity.get(entry)) !== null;
   }
 
-  /** Derived keys come before the division that leads to them. */
+  /** Derived keys are written before the division that leads to them. */
   async #leadKeys({ id: item_id, item_id: from, project, keys: whole, parts }: SplitDoc): Promise<void> {
     const { keys } = this.deps;
     for (const key of whole) {
@@ -85,7 +86,7 @@ export class SplitHandover {
     this.keys.forget();
   }
 
-  /** Reports of unknown keys that would join the item by class and message join the new one. */
+  /** New keys that would join the item by class and message join the new item. */
   async #leadFamilies({ id: made, item_id, project, bare_keys }: SplitDoc): Promise<void> {
     const { families } = this.deps;
     for (const bare of bare_keys) {
@@ -99,7 +100,7 @@ export class SplitHandover {
     const { occurrences, texts } = this.deps;
     for (const [slot, { id, occurrence_id }] of moved.entries()) {
       const stored = await occurrences.get(id);
-      // A newer occurrence has taken the slot, or it has been moved already.
+      // A newer occurrence has taken the slot, or it was already moved.
       if (stored?.occurrence_id !== occurrence_id) continue;
       const whole = await unpackOccurrence(stored, (item) => texts.get(item));
       await occurrences.bulk([{ put: { ...whole, id: toSlotId(made, slot), item_id: made } }]);
@@ -108,7 +109,6 @@ export class SplitHandover {
   }
 }
 
-/** Inserts a document that may be there already. */
 async function inserted<T extends Doc>(collection: Collection<T>, doc: T): Promise<void> {
   try {
     await collection.insert(doc);

@@ -1,4 +1,3 @@
-/** The kept occurrences of an item, each with the grouping key that counted it. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { computeGrouping, type Grouping } from '../grouping/key.js';
@@ -7,31 +6,25 @@ import type { ItemDoc, KeyDoc } from '../item/model.js';
 import type { OccurrenceDoc } from '../item/occurrence-documents.js';
 import { unpackOccurrence } from '../item/payload.js';
 
-/** Payloads read at a time: they are large. */
 const BATCH_SIZE = 10;
-/** Grouping keys of one item that are looked at. */
 export const MAX_SPLIT_KEYS = 500;
 
 export interface KeptOccurrence {
   doc: OccurrenceDoc;
   key: string;
-  /** The key without origin; null where the report's own key cannot be made again from what is kept. */
+  /** Key without origin; null when the stored data does not reproduce the report's own key. */
   bare: string | null;
-  /** Its grouping, as today's rules see it. */
   grouping: Grouping;
 }
 
-/** An item's keys and kept occurrences, as they are stored at one moment. */
 export interface KeptParts {
-  /** The keys that are counted at the item, its own and those of items merged into it. */
   keys: KeyDoc[];
-  /** False: the item has more keys than `MAX_SPLIT_KEYS`. */
+  /** False when the item has more keys than `MAX_SPLIT_KEYS`. */
   whole: boolean;
-  /** The oldest first. */
   occurrences: KeptOccurrence[];
 }
 
-/** Coarse keys (contract 21, flood) group nothing by themselves. */
+/** Coarse keys (contract 21, flood) do not group by themselves. */
 const isGrouping = ({ key }: KeyDoc): boolean => key.startsWith('v2:');
 
 @injectable()
@@ -57,7 +50,6 @@ export class KeptReader {
     };
   }
 
-  /** Keys of items that were merged into this one, and are counted here. */
   async #merged(id: string): Promise<KeyDoc[]> {
     const duplicates = await this.deps.items.find({ filter: { duplicate_of: id }, limit: MAX_SPLIT_KEYS });
     if (duplicates.items.length === 0) return [];
@@ -80,7 +72,7 @@ export class KeptReader {
     return found;
   }
 
-  /** An occurrence of an earlier version names no key: then it is computed, or taken to be the item's first. */
+  /** Old occurrences have no key: it is computed, or assumed to be the item's first. */
   #keyed({ type, project, title, dedup_key }: ItemDoc, doc: OccurrenceDoc, known: ReadonlySet<string>): KeptOccurrence {
     const grouping = computeGrouping({ ...doc, type, project, title }, this.deps.grouping.masks);
     const computed = known.has(grouping.dedup_key) ? grouping.dedup_key : dedup_key;

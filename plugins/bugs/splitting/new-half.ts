@@ -1,4 +1,3 @@
-/** The item that a split makes, and the texts of both halves. Pure. */
 import { titleOf } from '../../../lib/text/error-title.js';
 import type { Ids } from '../../../ports/ids.js';
 import type { Report } from '../../../ports/domain/bugs.js';
@@ -15,14 +14,10 @@ import type { Shares } from './shares.js';
 export interface NewHalf {
   id: string;
   n: number;
-  /** Its first grouping key. */
   key: string;
-  /** As the caller wants it; null: made from the occurrences. */
   title: string | null;
-  /** The caller is a person or a token's own call, so its title is no text from outside. */
   trusted: boolean;
   actor: string;
-  /** RFC 3339. */
   at: string;
 }
 
@@ -35,12 +30,10 @@ const firstSeen = (half: readonly KeptOccurrence[]): string =>
 const lastSeen = (half: readonly KeptOccurrence[]): string =>
   half.map(({ doc }) => doc.occurred_at).reduce((a, b) => (a > b ? a : b));
 
-/** A title as reports make it; the old one where an occurrence says nothing. */
 function titleFor({ exception_class, error_message }: OccurrenceDoc, old: string): string {
   return titleOf(exception_class, error_message ?? '') || old;
 }
 
-/** The fields of an item that tell of its first report. */
 function reportedIn(doc: OccurrenceDoc, title: string, ref: string): Partial<ItemDoc> & Pick<ItemDoc, 'search_text'> {
   return {
     title,
@@ -56,7 +49,6 @@ function reportedIn(doc: OccurrenceDoc, title: string, ref: string): Partial<Ite
   };
 }
 
-/** The item of the part that leaves, open and unclaimed, with its events. */
 export function buildNewHalf(
   from: ItemDoc,
   leaves: readonly KeptOccurrence[],
@@ -114,16 +106,14 @@ export const buildHalfTexts = (id: string, half: readonly KeptOccurrence[]): Tex
   return { id, description: null, error_message, stack_trace };
 };
 
-/** What changes at the item that stays. */
 export interface Remainder {
   fields: Partial<ItemDoc>;
-  /** Its new message and trace; null: they stay. */
   texts: Pick<TextsDoc, 'error_message' | 'stack_trace'> | null;
 }
 
 /**
- * The item shows another report where the one that it showed has left.
- * @param entry the history entry of this split
+ * Selects another report for the item if the displayed one has left.
+ * @param entry history entry of this split
  */
 export function buildRemainder(
   item: ItemDoc,

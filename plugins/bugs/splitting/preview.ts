@@ -1,4 +1,3 @@
-/** What a split would do, told before it is done. Pure. */
 import type { ItemDoc } from '../item/model.js';
 import type { Difference } from '../grouping/difference.js';
 import type { Halves, Variety } from './halves.js';
@@ -9,7 +8,6 @@ const SAMPLES = 5;
 const MAX_MESSAGE_LENGTH = 300;
 
 export interface SplitSample {
-  /** Of the occurrence. */
   id: string;
   occurred_at: string;
   error_message: string | null;
@@ -22,26 +20,19 @@ export interface SplitSample {
 }
 
 export interface SplitSide {
-  /** Kept occurrences. */
   occurrences: number;
-  /** Counted ones. */
   hits: number;
-  /** Grouping keys that later reports are led by. */
   keys: number;
   samples: SplitSample[];
 }
 
 export interface SplitPreview {
-  /** Respects in which the kept occurrences differ. */
   differences: Variety[];
-  /** Null: nothing was chosen. */
   leaves: SplitSide | null;
   stays: SplitSide | null;
-  /** Not every occurrence is kept, so the counts are shared out by the kept ones. */
+  /** Not every occurrence is stored, so the counts are proportional estimates. */
   estimated: boolean;
-  /** What later reports are told apart by; null: their grouping keys. */
   by: Difference | null;
-  /** Where later reports will be counted, as a sentence. */
   says: string;
 }
 
@@ -56,7 +47,6 @@ const WORDS: Record<Difference['field'], string> = {
   tag: 'the tag',
 };
 
-/** The difference in words: `the environment staging`. */
 export function describeDifference({ field, values }: Difference): string {
   const shown = values.slice(0, 5).map((value) => value.slice(0, 80));
   return `${WORDS[field]} ${shown.join(' or ')}${values.length > shown.length ? ' or …' : ''}`;
@@ -91,7 +81,6 @@ function saysOf(difference: Difference | null, keys: number): string {
 
 const FROM_OUTSIDE = ['error_message', 'exception_class', 'file_path', 'app_version', 'environment', 'host'] as const;
 
-/** The newest first. */
 const samplesOf = (half: readonly KeptOccurrence[]): SplitSample[] =>
   half
     .slice(-SAMPLES)

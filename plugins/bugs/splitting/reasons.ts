@@ -1,4 +1,6 @@
-/** Says why the reports of an item are one group (contract 21, grouping), in fields and in words. */
+/**
+ * Explains why the reports of an item are one group (contract 21, grouping), as data and as text.
+ */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
@@ -8,39 +10,28 @@ import { Items } from '../store/items.js';
 import { KeptReader, type KeptOccurrence } from './kept.js';
 import { describeDifference } from './preview.js';
 
-/** Keys that are told one by one. */
 const MAX_KEYS = 20;
 const MAX_MERGED_ITEMS = 50;
 const MAX_LENGTH = 300;
 
 export interface KeyReason {
   key: string;
-  /** Normalised file, with its function where reports state it; null: no kept occurrence tells, or there is none. */
   origin: string | null;
-  /** The message without what differs from case to case; null: no kept occurrence tells. */
   masked: string | null;
-  /** `first`: of the item's first report; `split`: of a part that was split off elsewhere. */
   came: 'first' | 'joined' | 'flood' | 'rewritten' | 'merged' | 'split';
-  /** Kept occurrences that it counted. */
   kept: number;
-  /** The reporter states a fingerprint or a template of the message, and that made it. */
   fingerprint: boolean;
-  /** The grouping rule that made it; `name` null: the rule is gone. Null: no rule did. */
+  /** Grouping rule that produced the key; `name` is null when the rule was deleted. */
   rule: { id: string; name: string | null } | null;
 }
 
 export interface GroupReasons {
   exception_class: string | null;
   keys: KeyReason[];
-  /** Keys beyond those that are listed. */
   more_keys: number;
-  /** Refs of items that were merged into this one. */
   merged: string[];
-  /** The item that this one was split off from. */
   split_from: string | null;
-  /** Parts of its reports that are counted elsewhere, in words. */
   split_off: string[];
-  /** All of it as sentences. */
   says: string[];
   untrusted_fields: string[];
 }
@@ -94,7 +85,7 @@ function reasonOf(
 ): KeyReason {
   const own = occurrences.filter((one) => one.key === key);
   const [first] = own;
-  // Where the keys differ the report had a fingerprint, or its part was split off.
+  // Keys differ when the report had a fingerprint or its part was split off.
   const grouping = made_of ?? (first?.bare === null ? null : (first?.grouping ?? null));
   const isSplit = item.split_from !== undefined && first !== undefined && grouping === null;
   return {

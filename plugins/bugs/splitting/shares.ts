@@ -1,6 +1,7 @@
 /**
- * The counters that leave with a part of an item. Where every occurrence is still kept they are exact; else the kept
- * ones are a fair sample (contract 21, occurrences), and the counters leave by its proportion. Pure.
+ * Counters that move with the split-off part. They are exact while every occurrence is stored;
+ * otherwise the stored ones are a fair sample (contract 21, occurrences), and the counters are
+ * divided proportionally.
  */
 import { DAY_MS } from '../../../lib/time.js';
 import type { ItemDoc } from '../item/model.js';
@@ -9,7 +10,6 @@ import type { Halves } from './halves.js';
 
 export interface Shares {
   hits: number;
-  /** The kept occurrences stand for more. */
   estimated: boolean;
   minutes: Record<string, number>;
   hours: Record<string, number>;
@@ -46,7 +46,7 @@ export function computeShares({ hit_count, minutes, hours, days = {} }: Counters
     estimated,
     minutes: part(minutes, toMinuteKey),
     hours: part(hours, toHourKey),
-    // Days hold only hours that are no longer stored.
+    // Days contain only hours that are no longer stored.
     days: part(
       days,
       (ms) => `d${Math.floor(ms / DAY_MS)}`,
@@ -55,13 +55,11 @@ export function computeShares({ hit_count, minutes, hours, days = {} }: Counters
   };
 }
 
-/** What the counters of the item that stays are changed by. */
 export function buildShareDecrements({ hits, minutes, hours, days }: Shares): Record<string, number> {
   const of = (name: string, counters: Record<string, number>): [string, number][] =>
     Object.entries(counters).map(([key, n]) => [`${name}.${key}`, -n]);
   return Object.fromEntries([
     ['hit_count', -hits],
-    // The place in the sampling window stays as it is.
     ['sample_base', -hits],
     ...of('minutes', minutes),
     ...of('hours', hours),

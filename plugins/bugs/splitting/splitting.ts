@@ -1,15 +1,14 @@
 /**
- * Splits an item by occurrence (contract 20, merge and split): a part of its reports becomes an item of its own, now
- * and for all later reports. `preview` says what would go where and stores nothing.
+ * Splits an item by occurrence (contract 20, merge and split): some reports, and later ones like
+ * them, become a separate item.
  *
- * Order: the new item's number → a `splits` document (marker), with everything that is still to be written → the item's
- * own change, by compare-and-set, which decides: its counters, and a history entry → the new item with its texts → its
- * keys → the families → its kept occurrences → the marker goes. After a crash the job `bugs.reconcile` finishes the
- * rest, or drops a marker whose item was never changed. The reports of the moved part that arrive before the keys are
- * led are counted at the item, as before.
+ * Order: number of the new item → a `splits` document (marker) with all pending writes → the item's
+ * own change by compare-and-set, which decides → the new item with its texts → its keys → the
+ * families → its occurrences → the marker is deleted. After a crash the job `bugs.reconcile`
+ * completes the rest, or drops the marker if the item was never changed.
  *
- * Rejected: a copy of the counters at both items (each occurrence would be counted twice), and moving samples alone
- * (the next report would undo the split).
+ * Rejected: copying the counters, which would count occurrences twice; moving samples alone, which
+ * the next report would undo.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict, ServiceError } from '../../../kernel/errors.js';
@@ -36,7 +35,7 @@ import type { SplitDoc } from '../item/work-documents.js';
 import { ItemNumbers } from '../intake/new-items.js';
 
 export interface SplitRequest extends Selection {
-  /** Title of the new item; without it one is made as for a report. */
+  /** Title of the new item; by default derived as for a report. */
   title?: string;
   claim_token?: string;
   force?: boolean;
@@ -44,13 +43,12 @@ export interface SplitRequest extends Selection {
 }
 
 export interface SplitOff {
-  /** The item that was split. */
   item: Item;
   split_off: Item;
   preview: SplitPreview;
 }
 
-/** Whether a body asks for a split by occurrence; the empty one takes a merge back. */
+/** Checks whether a body requests a split by occurrence. An empty one reverts a merge. */
 export const isSelection = ({ occurrences, by }: Selection): boolean => occurrences !== undefined || by !== undefined;
 
 @injectable()
@@ -66,7 +64,8 @@ export class Splitting {
   ) {}
 
   /**
-   * What the split would do; without a selection only what the occurrences differ in. Stores nothing.
+   * Returns the effect of the split; without a selection only the differences between the
+   * occurrences. Stores nothing.
    * @throws ServiceError not_found, insufficient_scope, invalid_transition, validation_failed
    */
   async preview(name: string, caller: BugCaller, selection: Selection): Promise<{ item: Item; preview: SplitPreview }> {
@@ -79,8 +78,8 @@ export class Splitting {
   }
 
   /**
-   * @throws ServiceError not_found, insufficient_scope, invalid_transition, validation_failed, precondition_failed,
-   *   already_claimed, lease_lost, claim_required, reason_required, conflict
+   * @throws ServiceError not_found, insufficient_scope, invalid_transition, validation_failed,
+   *   precondition_failed, already_claimed, lease_lost, claim_required, reason_required, conflict
    */
   async split(name: string, caller: BugCaller, request: SplitRequest, ifMatch?: string): Promise<SplitOff> {
     const first = await this.items.need(name, caller);
@@ -93,7 +92,7 @@ export class Splitting {
     const halves = splitIntoHalves(kept, request, id);
     const preview = buildSplitPreview(first, listVarieties(kept.occurrences), halves);
     const texts = await this.deps.texts.get(first.id);
-    // The right is checked before a number is taken, and again on the state that is written.
+    // Checked before a number is taken, and again on the written state.
     this.#checkRight(first, request, caller, ifMatch);
     const n = await this.numbers.next(first.project);
     const entry = this.deps.ids.uuid();
@@ -101,7 +100,7 @@ export class Splitting {
     const doc = await this.items
       .change(first.id, caller.name, async (item, change) => {
         checkStatus(item);
-        // Another split has taken occurrences that this one counts.
+        // Another split moved occurrences that this one counts.
         if (item.parted_by !== first.parted_by)
           throw conflict('The item was split meanwhile; look at what it holds now.');
         this.#checkRight(item, request, caller, ifMatch);
@@ -111,7 +110,8 @@ export class Splitting {
         await this.deps.splits.change({ id }, { set: fields as never }, { upsert: true });
       })
       .catch(async (error: unknown) => {
-        // A refusal leaves no marker behind, unless the item was written before it; after a fault the job looks.
+        // A rejected request leaves no marker, unless the item was already written; after other
+        // errors the job decides.
         if (error instanceof ServiceError && split !== null) await this.handover.finish(split);
         throw error;
       });
@@ -172,7 +172,10 @@ export class Splitting {
     };
   }
 
-  /** As with PATCH: the holder, or a caller who says why it writes beside a live lease. The lease goes on. */
+  /**
+   * As with PATCH: the holder, or a caller with a reason to write despite a live lease, which
+   * continues.
+   */
   #checkRight(item: ItemDoc, request: SplitRequest, caller: BugCaller, ifMatch: string | undefined): void {
     checkRevision(item, ifMatch);
     const { claim_token, force, reason } = request;

@@ -1,11 +1,11 @@
 /**
- * Which items wait for which (contract 20, links). The links say who blocks whom; each blocked item has the ids of its
- * unfinished blockers in `blocked`, by which `action=next` passes it over without a look at any link.
+ * Tracks which items wait for others (contract 20, links). Each blocked item lists its unfinished
+ * blockers in `blocked`, so `action=next` reads no links.
  *
- * Order: the blocker's end, or its reopening, writes the marker `relink_at` into the blocker itself → the items that
- * the blocker blocks are decided anew, before the answer → the marker goes. After a crash the job `bugs.reconcile`
- * finds the marker. A decision first raises `links` of the blocked item, so a decision on older states of the blockers,
- * by whichever process, loses its compare-and-set and looks again.
+ * Order: finishing or reopening a blocker sets the marker `relink_at` → its blocked items are
+ * re-evaluated before the response → the marker is removed. After a crash the job `bugs.reconcile`
+ * finds the marker. A re-evaluation first raises `links` of the blocked item, so one based on older
+ * states loses its compare-and-set.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -18,10 +18,9 @@ import { MAX_LINKS } from '../item/link-kinds.js';
 import type { ItemDoc } from '../item/model.js';
 import { Revisions } from './revisions.js';
 
-/** An older marker belongs to a process that is gone. */
+/** Older markers belong to a process that has ended. */
 const LEFTOVER_MS = 10_000;
 const BATCH_SIZE = 100;
-/** Items in one query to the store. */
 const CHUNK_SIZE = 500;
 
 @injectable()
@@ -31,20 +30,17 @@ export class Blocking {
     @inject(Revisions) private readonly revisions: Revisions,
   ) {}
 
-  /** After a write that ended or reopened a blocker: the items that it blocks are decided anew. */
   async spread({ id, relink_at }: Pick<ItemDoc, 'id' | 'relink_at'>): Promise<void> {
     if (relink_at === undefined) return;
     for (const blocked of await this.blockedBy(id)) await this.decide(blocked);
     await this.deps.items.change({ id, relink_at }, { unset: ['relink_at'] });
   }
 
-  /** Ids of the items that an item blocks, whether it is finished or not. */
   async blockedBy(id: string): Promise<string[]> {
     const filter = { from: id, kind: 'blocks', state: 'made' };
     return (await this.deps.links.find({ filter, limit: MAX_LINKS })).items.map(({ to }) => to);
   }
 
-  /** Decides anew whether an item is blocked. An item that is gone needs no decision. */
   async decide(id: string): Promise<void> {
     if ((await this.deps.items.change({ id }, { inc: { links: 1 } })) === null) return;
     try {
@@ -56,7 +52,10 @@ export class Blocking {
     }
   }
 
-  /** Finishes what a crash left, and frees what a process of an earlier version, which knows no links, did not free. */
+  /**
+   * Completes what a crash left, and unblocks what a process of an earlier version, without links,
+   * did not.
+   */
   async reconcile(signal?: AbortSignal): Promise<void> {
     const { items, clock } = this.deps;
     const left = elapsed('relink_at', LEFTOVER_MS, clock.now());
@@ -77,7 +76,6 @@ export class Blocking {
     }
   }
 
-  /** Those of these items that are not finished. */
   async #open(ids: readonly string[]): Promise<Set<string>> {
     const open = new Set<string>();
     for (let at = 0; at < ids.length; at += CHUNK_SIZE) {
@@ -88,7 +86,6 @@ export class Blocking {
     return open;
   }
 
-  /** Ids of the unfinished items that block this one, in order. A blocker that was deleted blocks nothing. */
   async #unfinished(id: string): Promise<string[]> {
     const filter = { to: id, kind: 'blocks', state: 'made' };
     const links = await this.deps.links.find({ filter, limit: MAX_LINKS });

@@ -1,20 +1,19 @@
 /**
- * Finds the items that reporters know by a `client_ref` of their own (contract 20, endpoints: a `q` that is one finds
- * its item).
+ * Finds items by a reporter's `client_ref` (contract 20, endpoints: a `q` that is one finds its
+ * item).
  */
 import type { BugDeps } from '../deps.js';
 import { hashWithinProject } from '../item/document-ids.js';
 import { toPublicRefId } from './client-refs.js';
 
-/** References in one query to the store. */
 const CHUNK_SIZE = 200;
 
 type Parts = Pick<BugDeps, 'refs' | 'projects'>;
 
 /**
- * Ids of the items that reports with this `client_ref` made or were counted for. They are found by the ids of the
- * possible references: a project has two, its tokens' and its intake keys'.
- * @param only slugs of projects; absent: every project
+ * Returns the ids of items that reports with this `client_ref` created or were counted for. A
+ * project has two possible references: of its tokens and of its intake keys.
+ * @param only project slugs; default: all projects
  */
 export async function findIdsByClientRef(
   { refs, projects }: Parts,

@@ -1,19 +1,18 @@
 /**
- * `client_ref`: one report counts once, whatever is repeated, in parallel or after a crash (contract 20, values).
+ * `client_ref`: a report counts once despite repeats, concurrency or crashes (contract 20, values).
  *
- * Order: the reference is bound to an item (marker: `open_at`) → the item is counted, in the same atomic write that
- * notes the reference in `inflight` → the reference is finished behind the answer → the note leaves the item with its
- * next count. A repeat that meets an open reference counts it in the first caller's place, guarded by the note: so a
- * crash between two steps neither loses the report nor counts it twice. The note of such a helper stays for a minute,
- * because the first caller may merely be slow.
+ * Order: the reference is bound to an item (marker: `open_at`) → the atomic count adds the
+ * reference to `inflight` → the reference is closed after the response → the `inflight` entry is
+ * removed with the next count. A repeat that finds an open reference counts it for the first
+ * caller, guarded by that entry. Such an entry stays for a minute, because the first caller may
+ * just be slow.
  *
- * Where the store has transactions, reference and count are one write (commit.ts), and none of this is needed: a crash
- * leaves both or nothing. No look-up comes before: the store refuses the write with a known reference, and only then
- * the reference is read. The order above is for stores without transactions, and for reports that such a write refuses
- * (a parallel repeat, an item that needs more than counting).
+ * With transactions, reference and count are one write (write-committer.ts); the order above then
+ * applies only to reports that such a write rejects. There is no prior lookup: the store rejects an
+ * existing reference.
  *
- * Rejected: finishing before the answer (a third write on the way of every report), and the reference after the count
- * (two parallel reports with one reference and different texts would make two items).
+ * Rejected: closing before the response, a third write per report; the reference after the count,
+ * because concurrent reports could create two items.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { elapsed } from '../../../lib/clock-skew.js';
@@ -29,18 +28,17 @@ import { Commit, type PreparedWrites, type Write } from './commit.js';
 const OCCURRENCE_DAYS = 30;
 const SEEN = 5_000;
 const BATCH_SIZE = 200;
-/** Notes in one item from which on those of dead processes are searched. */
+/** Number of entries in an item from which entries of ended processes are searched. */
 const CROWDED = 64;
-/** Age from which an open reference belongs to a dead process. */
+/** Age from which an open reference belongs to an ended process. */
 const ABANDONED_MS = 60_000;
 
 interface Finish {
   id: string;
   project: string;
   item_id: string;
-  /** The reference that the item itself carries. */
   own: boolean;
-  /** Counted by a repeat in the first caller's place. */
+  /** Counted by a repeat on behalf of the first caller. */
   helped: boolean;
 }
 
@@ -53,12 +51,11 @@ interface Note {
 export class ClientRefs {
   #queue: Finish[] = [];
   #running: Promise<void> | null = null;
-  /** Item → references that are finished and still noted in it. */
+  /** Closed references that are still in `inflight`, by item. */
   readonly #noted = new Map<string, Note[]>();
-  /** Items whose notes are being searched. */
   readonly #tidying = new Set<string>();
 
-  /** References that this process has written or found: a repeat mostly comes soon, and then begins with a look-up. */
+  /** Recently used references: a repeat usually follows soon, and then starts with a lookup. */
   readonly #seen = new BoundedMap<true>({ most: SEEN });
 
   constructor(
@@ -66,7 +63,9 @@ export class ClientRefs {
     @inject(Commit) private readonly commit: Commit,
   ) {}
 
-  /** @param isPublic sent with an intake key: those have a space of their own (contract 20, values) */
+  /**
+   * @param isPublic sent with an intake key, which has a separate namespace (contract 20, values)
+   */
   idOf(project: string, clientRef: string, isPublic: boolean): string {
     return isPublic ? toPublicRefId(project, clientRef) : hashWithinProject(project, clientRef);
   }
@@ -78,18 +77,18 @@ export class ClientRefs {
   }
 
   /**
-   * Whether a reference may be a repeat's, because it was seen lately; others are nearly always new. Only the store
-   * knows.
+   * Checks whether the reference was used recently and may be a repeat. Only the store knows for
+   * sure.
    */
   isSeenLately(id: string): boolean {
     return this.#seen.get(id) === true;
   }
 
   /**
-   * Prepares the reference before the write that counts its report at the item.
-   * @param own the item's own, remembered as long as the item @param before writes that must be in the store before the
-   * reference is bound
-   * @returns null: the reference is known, or a write of `before` was refused
+   * Prepares the reference before the write that counts its report.
+   * @param own the item's own reference, retained as long as the item
+   * @param before writes that must be stored before the reference is bound
+   * @returns null when the reference exists or a write of `before` was rejected
    */
   async prepare(
     { id, project, item_id, own }: Pick<Finish, 'id' | 'project' | 'item_id' | 'own'>,
@@ -105,7 +104,10 @@ export class ClientRefs {
     return isoOf(this.deps.clock.now() + OCCURRENCE_DAYS * 86_400_000);
   }
 
-  /** Binds the reference to the item, unless another call was first (`mine` false): then its binding holds. */
+  /**
+   * Binds the reference to the item. If another call was first, `mine` is false and its binding
+   * applies.
+   */
   async bind(id: string, project: string, itemId: string): Promise<{ ref: RefDoc; mine: boolean }> {
     const { refs, clock } = this.deps;
     const ref: RefDoc = { id, project, item_id: itemId, open_at: clock.iso(), expires_at: null };
@@ -121,17 +123,15 @@ export class ClientRefs {
     }
   }
 
-  /** Frees the reference: its item was deleted. */
   async release(id: string, itemId: string): Promise<void> {
     await this.deps.refs.remove({ id, item_id: itemId });
   }
 
-  /** Binds the reference to another item, which counts the report (a duplicate's target). */
   async rebind(id: string, from: string, to: string): Promise<void> {
     await this.deps.refs.change({ id, item_id: from }, { set: { item_id: to } });
   }
 
-  /** Finishes the reference, which the item has counted, behind the answer. */
+  /** Closes a counted reference after the response. */
   finish(done: Finish): void {
     this.#queue.push(done);
     this.#running ??= this.#work().finally(() => {
@@ -147,7 +147,6 @@ export class ClientRefs {
         this.#queue = this.#queue.slice(batch.length);
       }
     } catch (error) {
-      // The references stay open; the job finishes them.
       this.#queue = [];
       this.deps.log.error({ err: error }, 'references of reports could not be finished; a job repeats it');
     }
@@ -166,7 +165,7 @@ export class ClientRefs {
     }
   }
 
-  /** Paths that the next write of the item may drop. They count as dropped. */
+  /** Returns paths that the next write of the item may remove, and treats them as removed. */
   takeNotes(itemId: string): string[] {
     const notes = this.#noted.get(itemId);
     if (notes === undefined) return [];
@@ -177,7 +176,9 @@ export class ClientRefs {
     return notes.filter((note) => note.droppable_at <= now).map(({ id }) => `inflight.${id}`);
   }
 
-  /** Drops the notes of items that were not counted since, and those that a crash left in a crowded item. */
+  /**
+   * Removes entries of items without newer counts, and those that a crash left in a crowded item.
+   */
   async tidy(): Promise<void> {
     for (const itemId of this.#noted.keys()) {
       const unset = this.takeNotes(itemId);
@@ -185,12 +186,10 @@ export class ClientRefs {
     }
   }
 
-  /** Whether notes of dead processes should be searched (`tidyItem`). */
   isCrowded({ inflight }: ItemDoc): boolean {
     return Object.keys(inflight).length >= CROWDED;
   }
 
-  /** Searches an item once at a time: a batch of reports makes an item crowded for all of them. */
   async tidyItem(item: ItemDoc): Promise<void> {
     if (!this.isCrowded(item) || this.#tidying.has(item.id)) return;
     this.#tidying.add(item.id);
@@ -211,7 +210,6 @@ export class ClientRefs {
       await this.deps.items.change({ id: item.id }, { unset: items.map(({ id }) => `inflight.${id}`) });
   }
 
-  /** Finishes open references of dead processes. */
   async reconcile(): Promise<void> {
     const { refs, items, clock } = this.deps;
     const open = await refs.find({
@@ -225,14 +223,14 @@ export class ClientRefs {
     });
     for (const ref of open.items) {
       const item = docs.items.find(({ id }) => id === ref.item_id);
-      // A reference that no item counted was never acknowledged: it goes, and a repeat binds it anew.
+      // A reference without a count was never acknowledged: it is deleted, and a repeat binds it
+      // again.
       if (item?.inflight[ref.id] === undefined) await refs.remove({ id: ref.id, open_at: ref.open_at });
       else this.finish({ id: ref.id, project: ref.project, item_id: item.id, own: isOwn(item, ref.id), helped: false });
     }
     await this.drain();
   }
 
-  /** Forgets references that are past their time. */
   async forget(signal?: AbortSignal): Promise<void> {
     const { refs, clock } = this.deps;
     await removeAll(refs, { expires_at: { gt: '', lt: clock.iso() } }, signal);
@@ -243,10 +241,16 @@ export class ClientRefs {
   }
 }
 
-/** The id of an intake key's reference. No slug is empty, so no token's reference has this id. */
+/**
+ * Returns the id of an intake key's reference. Slugs are never empty, so it differs from all token
+ * references.
+ */
 export const toPublicRefId = (project: string, clientRef: string): string =>
   hashWithinProject('', `${project}\u001f${clientRef}`);
 
-/** Whether the reference is the item's own, in either space: remembered as long as the item. */
+/**
+ * Checks whether the reference is the item's own, in either namespace, and retained as long as the
+ * item.
+ */
 export const isOwn = ({ client_ref, project }: ItemDoc, ref: string): boolean =>
   client_ref !== null && (hashWithinProject(project, client_ref) === ref || toPublicRefId(project, client_ref) === ref);

@@ -1,37 +1,30 @@
 /**
- * Writes of several documents that belong together. No other file of the plugin knows whether the store has
- * transactions (ports/store.ts, Transact); callers hand over the same writes, and the same marker, either way.
- *
- * With transactions all of them are one write: all or none. Without, each is a write of its own, in the given order,
- * and the first that is refused ends it. What a crash leaves then is found by its marker (docs/consistency.md).
+ * Writes several documents that belong together. Only this file knows whether the store has
+ * transactions (ports/store.ts, Transact). Without, writes run in order until one is rejected, and
+ * the marker identifies what a crash left (docs/consistency.md).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { StoreConflict, type Collection, type Doc, type TransactionWrite } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 
-/** One write; the collection by its name in the manifest. */
 export type Write = TransactionWrite;
 
-/** A document that marks other writes as under way: open before them, closed after them. */
+/** Document that marks other writes as pending: open before them, closed after them. */
 export interface Marker {
   collection: string;
   open: Doc;
   closed: Doc;
 }
 
-/** Writes that come before the one that counts. */
 export interface PreparedWrites {
-  /** Writes to make together with the count: all, or none because the store has them already. */
+  /** Writes to include with the count; empty when the store has them already. */
   along: readonly Write[];
-  /** The marker is in the store, open, and the caller closes it when all is written. */
+  /** The open marker is stored, and the caller must close it. */
   opened: boolean;
 }
 
-/** The result of a commit. */
 export interface Written {
-  /** One for each write: the document as a change with `answer` left it. */
   docs: readonly (Doc | null)[];
-  /** One for each of the writes beside: false where it was refused. */
   beside: readonly boolean[];
 }
 
@@ -39,12 +32,14 @@ export interface Written {
 export class Commit {
   constructor(@inject(DEPS) private readonly deps: BugDeps) {}
 
-  /** Whether several writes are one; otherwise each is one of its own. */
   get isTogether(): boolean {
     return this.deps.transact !== null;
   }
 
-  /** Writes all of `before` and opens the marker, or leaves both to go along. Null: one of them was refused. */
+  /**
+   * Writes `before` and opens the marker, or returns both for the transaction. Returns null when a
+   * write was rejected.
+   */
   async prepare(before: readonly Write[], marker: Marker | null): Promise<PreparedWrites | null> {
     const { transact } = this.deps;
     const insert = transact === null ? marker?.open : marker?.closed;
@@ -54,10 +49,9 @@ export class Commit {
   }
 
   /**
-   * @param beside what is worth keeping only together with the writes. Where those are no transaction, it is written at
-   * the same
-   *   time, and its refusal changes nothing
-   * @returns null: one was refused
+   * @param beside writes that are useful only together with the others. Without transactions they
+   *   run concurrently, and their rejection is ignored
+   * @returns null when a write was rejected
    */
   async write(writes: readonly Write[], beside: readonly Write[] = []): Promise<Written | null> {
     const { transact } = this.deps;
@@ -75,8 +69,8 @@ export class Commit {
   }
 
   /**
-   * Sorts entries that are written with a change of a document: `along` go to places of their own at once, `waiting`
-   * stay in the document until they are delivered (item-outbox.ts).
+   * Sorts entries that are written with a change: `along` are stored immediately, `waiting` stay in
+   * the document until delivered (item-outbox.ts).
    */
   sorted<T>(entries: readonly T[], placeOf: (entry: T) => Write | null): { along: Write[]; waiting: readonly T[] } {
     if (this.deps.transact === null) return { along: [], waiting: entries };
@@ -96,7 +90,6 @@ export class Commit {
     return docs;
   }
 
-  /** The write's result; null: it was refused. */
   #one(write: Write): Promise<{ doc: Doc | null } | null> {
     const collection = this.#collection(write.collection);
     if ('change' in write) {

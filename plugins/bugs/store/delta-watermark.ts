@@ -1,13 +1,9 @@
 /**
- * The safe mark of delta queries (contract 00, lists): nothing that becomes visible later may carry an earlier
- * `updated_at`. Three things could: a write under way in this process (its stamp is registered until the store has
- * answered), a write under way in another process or one whose clock lags (the mark stays `delta_margin_seconds`
- * behind), and a write that took longer than half that margin (its item is touched again with a fresh stamp).
- *
- * Times that a clock showed twice are handled by `RepeatedTimes`.
- *
- * Rejected: stamps made by the store, which the port does not have, and sequence numbers, which would serialise
- * writers.
+ * Safe mark of delta queries (contract 00, lists): nothing that becomes visible later may have an
+ * earlier `updated_at`. A pending write of this process is registered until the store has
+ * responded. For other processes and lagging clocks the mark stays `delta_margin_seconds` behind. A
+ * write that took longer than half that margin gets a fresh timestamp. `RepeatedTimes` handles
+ * times that a clock showed twice.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { RepeatedTimes } from '../../../lib/clock-skew.js';
@@ -15,15 +11,13 @@ import { isoOf } from '../../../lib/time.js';
 import { DEPS, type BugDeps } from '../deps.js';
 
 interface Open {
-  /** The write's beginning, in milliseconds since 1970. */
   now: number;
-  /** Its index in the list. */
   place: number;
 }
 
 @injectable()
 export class DeltaWatermark {
-  /** Writes under way, in any order. No map: each write would be a new entry of it. */
+  /** Pending writes in any order; a map would allocate an entry per write. */
   readonly #open: Open[] = [];
   readonly #repeated: RepeatedTimes;
 
@@ -31,7 +25,7 @@ export class DeltaWatermark {
     this.#repeated = new RepeatedTimes(deps.clock, deps.config.delta_margin_seconds * 1000);
   }
 
-  /** Called before anything is written: the clock may have moved backwards since the last process. */
+  /** Call before the first write: the clock may have moved backwards since the last process. */
   async start(): Promise<void> {
     const { items } = await this.deps.items.find({
       sort: [['updated_at', 'desc']],
@@ -42,14 +36,13 @@ export class DeltaWatermark {
   }
 
   /**
-   * Runs one write of an item with its `updated_at`. Several attempts inside share the stamp.
-   * @param itemId or a function that names it from the result; null: nothing was written
+   * Runs one write of an item with its `updated_at`. Retries inside share the timestamp.
+   * @param itemId or a function that derives it from the result; null: nothing was written
    */
   async write<T>(
     itemId: string | ((result: T) => string | null),
     run: (stamp: string, now: number) => Promise<T>,
   ): Promise<T> {
-    // The clock may catch up before the next query.
     this.#repeated.check();
     const { clock, config, items } = this.deps;
     const now = clock.now();
@@ -68,7 +61,6 @@ export class DeltaWatermark {
     }
   }
 
-  /** Removes a write: the last one of the list takes its place. */
   #close({ place }: Open): void {
     const last = this.#open.pop();
     if (last === undefined || last.place === place) return;
@@ -76,7 +68,7 @@ export class DeltaWatermark {
     this.#open[place] = last;
   }
 
-  /** A safe mark, RFC 3339: a client that asks for changes since this mark misses none. */
+  /** Returns a safe mark (RFC 3339): clients that query changes since then miss none. */
   safe(): string {
     this.#repeated.check();
     const { clock, config } = this.deps;
@@ -85,7 +77,9 @@ export class DeltaWatermark {
     return isoOf(mark);
   }
 
-  /** Returns where a query with this mark starts, also after the clock moved backwards. RFC 3339. */
+  /**
+   * Returns the start of a query with this mark (RFC 3339), even after the clock moved backwards.
+   */
   since(mark: string): string {
     return this.#repeated.since(mark);
   }

@@ -1,9 +1,7 @@
 /**
- * The entries of a change: events for other plugins, entries of the item's history, comments. They are written with the
- * change, inside the item, and leave it afterwards. Where the store has transactions, history and comments are written
- * in their places with the change, and only events go through the item.
- *
- * Order: the change with its entries → comments and history (ids known, so twice is once) → events (lib/outbox.ts).
+ * Entries of a change: events, history entries and comments, written inside the item with the
+ * change and delivered afterwards. With transactions, only events use the item. Order: the change →
+ * comments and history (fixed ids make repeats idempotent) → events (lib/outbox.ts).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { Outbox } from '../../../lib/outbox.js';
@@ -16,7 +14,9 @@ import type { ActivityDoc, CommentDoc, ItemDoc, ItemOutboxEntry } from '../item/
 import { UNFILED_CLAIM, UNFILED_CREATION } from '../item/stored-names.js';
 import { Commit, type Write } from './commit.js';
 
-/** Where each write is a command of its own, a row of new groups tells its events together; the first at once. */
+/**
+ * Without batched writes, events of several new groups are emitted together; the first immediately.
+ */
 const GATHER_MS = 500;
 
 @injectable()
@@ -41,7 +41,7 @@ export class ItemOutbox {
 
   /**
    * Writes a change with its entries, by compare-and-set.
-   * @returns the item, and the entries that are still to be flushed; null: the filter finds none
+   * @returns the item and the entries still to flush; null when the filter matches none
    */
   async write(
     filter: Filter,
@@ -55,8 +55,8 @@ export class ItemOutbox {
   }
 
   /**
-   * Stores comments and history before it answers; events go out behind the answer.
-   * @param entries those that the caller wrote: others are under way in the process that wrote them
+   * Stores comments and history before the response; events follow after it.
+   * @param entries entries of the caller; the writing process flushes others
    */
   async flush(item: ItemDoc, entries: readonly ItemOutboxEntry[]): Promise<void> {
     if (entries.length === 0) return;
@@ -65,8 +65,8 @@ export class ItemOutbox {
   }
 
   /**
-   * Brings the unfiled entries of an item into its history, which is about to be read.
-   * @returns the entries that the disk has no room for
+   * Moves the unfiled entries of an item into its history, before the history is read.
+   * @returns entries that could not be stored because the disk is full
    */
   async file(itemId: string): Promise<readonly ItemOutboxEntry[]> {
     const item = await this.deps.items.get(itemId);
@@ -80,7 +80,7 @@ export class ItemOutbox {
     };
     const update = { unset: UNFILED.filter((field) => item[field] !== undefined) };
     try {
-      // Refused when another call, or a change, was faster: then the entries are in the history already.
+      // Rejected when another call or change was faster: then the history has the entries already.
       await this.commit.write([
         ...unfiled.map((entry) => ({ collection: 'activity', put: toActivityDocument(item, entry) })),
         { collection: 'items', change, update },
@@ -105,33 +105,28 @@ export class ItemOutbox {
     return kind !== 'event' || this.deps.emit(name, data, { id, timestamp: at, project_slug: project });
   }
 
-  /** Delivers all entries that an item holds; resolves when they are out, or have failed. */
   flushAll(itemId: string): Promise<void> {
     return this.#outbox.sendAll(itemId);
   }
 
-  /** Delivers entries that a crash or a failed listener left behind. Answers how many items had some. */
   reconcile(signal?: AbortSignal): Promise<number> {
     return this.#outbox.reconcile(signal);
   }
 
-  /** Seconds since the oldest change whose events are not out yet; 0: all are. */
   oldestAge(): Promise<number> {
     return this.#outbox.oldestAge();
   }
 
-  /** Resolves when all flushes of this process are done. */
   drain(): Promise<void> {
     return this.#outbox.drain();
   }
 }
 
-/** The write that files an entry; null for an event, which is told to other plugins. */
+/** Returns the write that files an entry; null for an event. */
 function placeOf(item: ItemDoc, entry: ItemOutboxEntry): Write | null {
   if (entry.kind === 'comment') return { collection: 'comments', insert: toCommentDocument(item, entry) };
   if (entry.kind !== 'activity') return null;
   const doc = toActivityDocument(item, entry);
-  // A reader may have filed the entry already.
   return entry.id === item.id || entry.id === item[UNFILED_CLAIM]?.id
     ? { collection: 'activity', put: doc }
     : { collection: 'activity', insert: doc };

@@ -1,4 +1,3 @@
-/** Reading items by id or ref, and changing one by compare-and-set on its revision. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { owned, ownedOrNull } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
@@ -24,7 +23,7 @@ export class Items {
     @inject(Words) private readonly words: Words,
   ) {}
 
-  /** An item by id or ref, in any case; null when there is none. */
+  /** Returns the item with this id or ref, ignoring case, or null. */
   async find(given: string): Promise<ItemDoc | null> {
     const { items } = this.deps;
     const name = given.toLowerCase();
@@ -38,26 +37,25 @@ export class Items {
     return owned(caller.project, await this.find(name), projectOf, 'item with this id');
   }
 
-  /** An item by id or ref; null when there is none that the caller may know of. */
+  /** Returns the item with this id or ref if the caller may see it, otherwise null. */
   async known(name: string, caller: BugCaller): Promise<ItemDoc | null> {
     return ownedOrNull(caller.project, await this.find(name), projectOf);
   }
 
-  /** The item with its long texts, as the API shows it. */
   async view(item: ItemDoc): Promise<Item> {
     return this.located(toItemView(item, await this.deps.texts.get(item.id), this.deps.clock.now()));
   }
 
   /**
-   * Adds the repository that an administrator has entered for the project, where the item names none: it is no text
-   * from outside (contract 20, untrusted text).
+   * Adds the project's repository, entered by an administrator, if the item names none: it is
+   * trusted text (contract 20, untrusted text).
    */
   async located(view: Item): Promise<Item> {
     const repo_url = view.repo_url ? null : (await this.deps.projects.get(view.project))?.repo_url;
     return repo_url ? { ...view, repo_url } : view;
   }
 
-  /** @param damaged hears of long texts that cannot be read; absent: they are an error */
+  /** @param damaged is called for unreadable long texts; by default they are an error */
   async views(items: readonly ItemDoc[], damaged?: Find['damaged']): Promise<Item[]> {
     if (items.length === 0) return [];
     const texts = await this.deps.texts.find({
@@ -71,8 +69,9 @@ export class Items {
   }
 
   /**
-   * Plans on the newest state and writes by compare-and-set (revisions.ts). Where the change ends or reopens an item
-   * that blocks others, these are decided before it resolves; where its texts change, they are found by then.
+   * Plans on the newest state and writes by compare-and-set (item-revisions.ts). Before it
+   * resolves, items that depend on a finished or reopened blocker are re-evaluated and changed
+   * search texts are updated.
    * @throws ServiceError not_found, conflict, and what the plan throws
    */
   async change(id: string, actor: string, plan: ItemPlan): Promise<ItemDoc> {
@@ -82,7 +81,6 @@ export class Items {
     return doc;
   }
 
-  /** Changes the description of an item, and finds it by that. */
   describe(id: string, description: string | null): Promise<void> {
     return this.words.describe(id, description);
   }

@@ -1,11 +1,9 @@
 /**
- * Leases on a machine whose clock steps (contract 95, a bad day). The end of a lease is stored as a time of day, with
- * the clock that wrote it. After a step the leases that were written by this clock move with it before one is
- * evaluated, so each keeps its duration. The new end depends on the lease and the clock alone, so processes of the
- * machine may move a lease concurrently.
- *
- * The clocks of other machines cannot be compared. After a step ahead their leases expire when they would by the clock
- * before; one that ends later than its length allows is shortened.
+ * Adjusts leases after clock steps (contract 95, a bad day). After a step, leases written by this
+ * clock are moved before one is evaluated, so each keeps its duration. The new end depends only on
+ * lease and clock, so processes of one machine may move a lease concurrently. Clocks of other
+ * machines cannot be compared: their leases expire as by the previous clock, and one that ends
+ * later than its length allows is shortened.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { CLOCK_SKEW_MS, CLOCK_SLACK_MS, ClockSteps } from '../../../lib/clock-skew.js';
@@ -17,10 +15,9 @@ import type { ClaimLease, ItemDoc, LeaseMark } from '../item/model.js';
 import { narrowToAny } from '../item/queue.js';
 import { Commit } from './commit.js';
 
-/** The longest lease, `lease_seconds` 14,400. */
 const MAX_LEASE_MS = 4 * HOUR_MS;
 const PAGE = 200;
-/** A write that was planned before the first pass may have put a lease back. */
+/** A write planned before the first pass may restore an old lease. */
 const PASSES = 3;
 
 type Times = Required<LeaseMark> & Pick<ClaimLease, 'claimed_at' | 'expires_at'>;
@@ -29,7 +26,9 @@ type Times = Required<LeaseMark> & Pick<ClaimLease, 'claimed_at' | 'expires_at'>
 export class LeaseTimes {
   readonly #steps: ClockSteps;
   readonly #moving = new SingleFlight<void>();
-  /** Steps that were detected, the start of the process as the first, and those after which all leases were moved. */
+  /**
+   * Detected clock steps, including process start, and the step after which all leases were moved.
+   */
   #seen = 1;
   #moved = 0;
 
@@ -40,19 +39,18 @@ export class LeaseTimes {
     this.#steps = new ClockSteps(deps.clock, MAX_LEASE_MS);
   }
 
-  /** By this process's clock. @param now the time that the lease is written with */
   mark(now = this.deps.clock.now()): Required<LeaseMark> {
     const { clock } = this.deps;
     return { epoch: clock.epoch, offset: Math.round(now - clock.monotonic()) };
   }
 
-  /** The clock has not stepped since `settle`. */
+  /** Whether the clock has not stepped since `adjustAfterStep`. */
   get isSettled(): boolean {
     this.#check();
     return this.#moved === this.#seen;
   }
 
-  /** Called before leases are read: moves them after a step. */
+  /** Call before reading leases: moves them after a clock step. */
   async settle(): Promise<void> {
     this.#check();
     while (this.#moved !== this.#seen) {
@@ -64,13 +62,13 @@ export class LeaseTimes {
     }
   }
 
-  /** For the job: shortens leases that a machine wrote whose clock was far ahead. */
+  /** Shortens leases of machines whose clock was far ahead; called by the job. */
   async anchor(): Promise<void> {
     await this.settle();
     await this.#move({ gt: isoOf(this.#latest() + MAX_LEASE_MS + CLOCK_SKEW_MS) });
   }
 
-  /** Those that have run out, of what fits. */
+  /** Returns a filter for expired leases among the matching ones. */
   over(fits: Filter = {}): Filter {
     const now = this.deps.clock.now();
     const ahead = this.#ahead();
@@ -91,17 +89,15 @@ export class LeaseTimes {
     if (this.#steps.check() !== 0) this.#seen += 1;
   }
 
-  /** By how much this clock may be further ahead than others. */
+  /** Returns how far this clock may be ahead of others. */
   #ahead(): number {
     return Math.max(0, this.#steps.recentMs);
   }
 
-  /** The latest that it can be now on another machine. */
   #latest(): number {
     return this.deps.clock.now() - Math.min(0, this.#steps.recentMs);
   }
 
-  /** @returns whether a lease was moved */
   async #move(ends: { gt: string }): Promise<boolean> {
     const { items } = this.deps;
     const find: Find = { filter: { 'claim.expires_at': ends }, sort: [['claim.expires_at', 'asc']], limit: PAGE };
@@ -117,7 +113,7 @@ export class LeaseTimes {
     return moved;
   }
 
-  /** Where nobody else renews or ends the lease meanwhile. */
+  /** Applies unless the lease is renewed or ended concurrently. */
   #moveOf({ id, claim }: ItemDoc): WriteOp<ItemDoc> | null {
     const times = claim && this.#anchored(claim);
     if (claim === null || times === null) return null;
@@ -128,7 +124,6 @@ export class LeaseTimes {
     };
   }
 
-  /** Its times by the clock of now; null: they are. */
   #anchored(lease: ClaimLease): Times | null {
     const { clock } = this.deps;
     const mark = this.mark();
@@ -141,7 +136,7 @@ export class LeaseTimes {
     const length = lease.lease_seconds * SECOND_MS;
     if (Date.parse(lease.expires_at) > this.#latest() + length + CLOCK_SKEW_MS)
       return { ...mark, claimed_at: clock.iso(), expires_at: isoOf(clock.now() + length) };
-    // Where all writes are one there is one process: nobody else looks after what an earlier one has left.
+    // With atomic writes there is only one process, which must adopt the leases of its predecessor.
     return !this.commit.isTogether ? null : { ...mark, claimed_at: lease.claimed_at, expires_at: lease.expires_at };
   }
 }

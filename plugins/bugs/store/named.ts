@@ -1,20 +1,21 @@
 /**
- * Items that a `q` finds by what does not stand in them: a `client_ref` of their reporters, a description, a comment
- * (contract 20, endpoints). They join the filter by their ids, which are few.
+ * Items that `q` finds by data outside the item: a reporter's `client_ref`, a description, a
+ * comment (contract 20, endpoints). Their ids, which are few, join the filter.
  */
 import type { BugDeps } from '../deps.js';
 import { splitQueryWords, type ItemQuery } from '../item/filters.js';
 import { toSearchTerm } from '../text/search-text.js';
 import { findIdsByClientRef } from './by-client-ref.js';
 
-/** Items found by description or comments: of more, those that were created last. */
 const MAX_NAMED_ITEMS = 1000;
-/** A longer text is no `client_ref`. */
 const MAX_LENGTH = 200;
 
 export type NamingDeps = Pick<BugDeps, 'refs' | 'projects' | 'words'>;
 
-/** The query with the items that its `q` names. @param query of the caller's own projects, where it has some */
+/**
+ * Adds the items that `q` finds by other data.
+ * @param query limited to the caller's projects, if any
+ */
 export async function addNamedItems(deps: NamingDeps, query: ItemQuery): Promise<ItemQuery> {
   const texts = (query.q ?? []).map((text) => text.trim()).filter((text) => text !== '');
   if (texts.length === 0) return query;

@@ -1,10 +1,9 @@
-/** The fields of an item that say how many people its reports named (contract 21, people affected). Pure. */
 import { createHmac } from 'node:crypto';
 import { estimateDistinct, mergeSketches, toPrint, type Print } from '../../../lib/text/distinct-sketch.js';
 import type { Filter } from '../../../ports/store.js';
 import type { ItemDoc } from '../item/model.js';
 
-/** Who an item's own reports named, and who those of its duplicates did; null: nobody. */
+/** Users of the item's own reports and of its duplicates; null: none. */
 export interface Sketches {
   own: string | null;
   merged: string | null;
@@ -20,7 +19,6 @@ export const getSketches = ({
 
 export const isSame = (a: Sketches, b: Sketches): boolean => a.own === b.own && a.merged === b.merged;
 
-/** The fields as they are stored: one of nobody is left out. */
 export function toPeopleFields({ own, merged }: Sketches): Pick<ItemDoc, 'people' | 'people_sketch' | 'people_merged'> {
   const all = mergeSketches(own, merged);
   return {
@@ -30,12 +28,12 @@ export function toPeopleFields({ own, merged }: Sketches): Pick<ItemDoc, 'people
   };
 }
 
-/** Holds while the item has these sketches. */
 export const buildSketchFilter = ({ own, merged }: Sketches): Filter => ({ people_sketch: own, people_merged: merged });
 
-/** All that is stored of who a report names: 30 bits of a keyed hash, which differ between projects. */
+/**
+ * Hashes user identifiers. Only 30 bits of a keyed hash are stored, which differ between projects.
+ */
 export class Persons {
-  /** @param key of this service */
   constructor(private readonly key: Buffer) {}
 
   printOf(project: string, user: string): Print {

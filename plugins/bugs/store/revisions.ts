@@ -1,4 +1,3 @@
-/** Changes one item by compare-and-set on its revision. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict, notFound } from '../../../kernel/errors.js';
 import { DEPS, type BugDeps } from '../deps.js';
@@ -8,11 +7,10 @@ import { DeltaWatermark } from './delta-watermark.js';
 import { ItemOutbox } from './item-outbox.js';
 import { LeaseTimes } from './lease-times.js';
 
-/** Attempts against other writers of one item before the call fails. */
 const ATTEMPTS = 50;
 /**
- * From this attempt on a loser waits a little, each for a different time. Two processes that link items in opposite
- * directions (duplicates.ts) would otherwise go on refusing each other in step.
+ * Attempt from which a retry waits for a random time. Otherwise two processes that link items in
+ * opposite directions (duplicate-validator.ts) could block each other indefinitely.
  */
 const PATIENT_FROM = 3;
 const MAX_WAIT_MS = 32;
@@ -29,8 +27,8 @@ export class Revisions {
   ) {}
 
   /**
-   * Plans on the newest state and writes by compare-and-set. If another writer was faster, the plan runs again. A plan
-   * that throws, or leaves its change empty, changes nothing.
+   * Plans on the newest state and writes by compare-and-set; after a conflict the plan runs again.
+   * A plan that throws or makes no change writes nothing.
    * @throws ServiceError not_found, conflict, and what the plan throws
    */
   async change(id: string, actor: string, plan: ItemPlan): Promise<ItemDoc> {
@@ -43,7 +41,8 @@ export class Revisions {
         const change = new ChangeSet(item, actor, stamp, ids);
         await plan(item, change);
         if (change.empty) return { doc: item, entries: [] };
-        // Fails if a link of the item was made or decided anew meanwhile: see duplicates.ts and blocking.ts.
+        // Fails if a link of the item changed concurrently: see duplicate-validator.ts and
+        // blocking.ts.
         return this.outbox.write({ id, rev: item.rev, links: item.links ?? null }, change);
       });
       if (written === null) {

@@ -1,7 +1,7 @@
 /**
- * Refuses text that would publish a credential of this service (contract 20, untrusted text): a token, or the claim
- * token of a live lease. Reports of applications are not refused but scrubbed (intake/scrub-text.ts), for a report must
- * not be lost.
+ * Rejects text that would publish a credential of this service (contract 20, untrusted text): a
+ * token, or the claim token of a live lease. Application reports are scrubbed instead
+ * (text/scrub-text.ts), because no report may be lost.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
@@ -11,16 +11,16 @@ import type { Sort } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { hashClaimToken } from '../item/lease.js';
 
-/** A claim token is 43 letters and digits. */
 const CLAIM_TOKEN = /(?<![0-9A-Za-z])[0-9A-Za-z]{43}(?![0-9A-Za-z])/g;
 const CLAIM_TOKEN_LENGTH = 43;
-/** Look-ups at a time. */
 const CHUNK_SIZE = 500;
 
-/** Letters and digits that go on in the next line. */
 const OVER_LINES = /[0-9A-Za-z]+(?:[ \t]{0,100}(?:\r\n?|\n)[ \t>|]{0,100}[0-9A-Za-z]+)+/g;
 
-/** What claim tokens may have been before lines were broken: neighbouring pieces of the right length together. */
+/**
+ * Returns possible claim tokens that were broken across lines: adjacent pieces of the right total
+ * length.
+ */
 function overLines(text: string): string[] {
   const found: string[] = [];
   for (const [block] of text.matchAll(OVER_LINES)) {
@@ -38,7 +38,7 @@ function overLines(text: string): string[] {
 
 const NOTHING = Promise.resolve();
 
-/** Names of agents and most reasons are shorter than any token. */
+/** Agent names and most reasons are shorter than any token. */
 const isShort = (value: unknown): boolean =>
   value === undefined || value === null || (typeof value === 'string' && value.length < CLAIM_TOKEN_LENGTH);
 
@@ -47,8 +47,8 @@ export class SecretGuard {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'clock' | 'liveTokens'>) {}
 
   /**
-   * @param fields name → text, a list of texts, or anything else, which is passed over. @throws ServiceError
-   * validation_failed
+   * @param fields name → text or list of texts; other values are ignored
+   * @throws ServiceError validation_failed
    */
   refuse(fields: Readonly<Record<string, unknown>>): Promise<void> {
     return Object.values(fields).every(isShort) ? NOTHING : this.#refuse(fields);
@@ -66,14 +66,14 @@ export class SecretGuard {
     if (Object.keys(wrong).length > 0) throw invalid(wrong);
   }
 
-  /** Whether the text would publish a credential. */
   async holds(text: string): Promise<boolean> {
     return (await this.deps.liveTokens.heldIn(text)) || (await this.#holdsClaim(text));
   }
 
   async #holdsClaim(text: string): Promise<boolean> {
     const [seen = text] = listCopiedForms(text);
-    // Both forms are searched: an unseen character may divide a token, or divide it from its neighbours.
+    // Searches both forms: an invisible character may split a token, or separate it from its
+    // neighbors.
     const found = [text, ...(seen === text ? [] : [seen])].flatMap((one) => one.match(CLAIM_TOKEN) ?? []);
     const hashes = [...new Set([...found, ...overLines(seen)])].map(hashClaimToken);
     for (let at = 0; at < hashes.length; at += CHUNK_SIZE) {
@@ -81,7 +81,7 @@ export class SecretGuard {
         'claim.token_hash': { in: hashes.slice(at, at + CHUNK_SIZE) },
         'claim.expires_at': { gt: this.deps.clock.iso() },
       };
-      // Live leases are few. An index of tokens would be written by every claim, at another place each time.
+      // Live leases are few, whereas every claim would have to write a token index.
       const sort: Sort = [['claim.expires_at', 'asc']];
       if ((await this.deps.items.find({ filter, sort, limit: 1 })).items.length > 0) return true;
     }

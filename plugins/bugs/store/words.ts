@@ -1,10 +1,10 @@
 /**
- * The searched texts of items that have a description or comments, one document for each item (contract 20, endpoints:
- * `q`). They stand beside the item, since counting an occurrence rewrites the item, and a list reads it.
+ * Search texts of items with a description or comments (contract 20, endpoints: `q`), separate from
+ * the item, which counting rewrites and lists read.
  *
- * Order: the change, with the marker `words_at` in the item → the text is made anew from all that is stored, by
- * compare-and-set on its number, before the answer → the marker goes. So a text is never older than the last change
- * that was answered. After a crash the job `bugs.reconcile` finds the marker (docs/consistency.md).
+ * Order: the change with the marker `words_at` in the item → the text is rebuilt by compare-and-set
+ * on its number, before the response → the marker is removed. After a crash the job
+ * `bugs.reconcile` finds the marker (docs/consistency.md).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { elapsed } from '../../../lib/clock-skew.js';
@@ -15,12 +15,10 @@ import type { ItemDoc } from '../item/model.js';
 import { isEnough, buildWordsText } from '../text/search-text.js';
 import type { WordsDoc } from '../item/work-documents.js';
 
-/** An older marker belongs to a process that is gone. */
+/** Older markers belong to a process that has ended. */
 const LEFTOVER_MS = 10_000;
 const BATCH_SIZE = 50;
-/** Comments that are searched, besides their length. */
 const MAX_COMMENTS = 500;
-/** Attempts against others that make the same text; after them the job has its turn. */
 const ATTEMPTS = 20;
 
 export type WordsDeps = Pick<BugDeps, 'items' | 'texts' | 'comments' | 'words' | 'clock' | 'ids'>;
@@ -29,7 +27,6 @@ export type WordsDeps = Pick<BugDeps, 'items' | 'texts' | 'comments' | 'words' |
 export class Words {
   constructor(@inject(DEPS) private readonly deps: WordsDeps) {}
 
-  /** Changes the description of an item, of whichever text it had. */
   async describe(id: string, description: string | null): Promise<void> {
     const { items, texts, clock, ids } = this.deps;
     await items.change({ id }, { set: { words_at: `${clock.iso()} ${ids.uuid()}` } });
@@ -37,17 +34,14 @@ export class Words {
     await this.refresh(id);
   }
 
-  /** Makes the text of an item anew. */
   async refresh(id: string): Promise<void> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) if (await this.#made(id)) return;
   }
 
-  /** Makes the text of an item anew where it is not what is stored, as after a process that knows no such texts. */
   async renew(id: string): Promise<void> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) if (await this.#made(id, true)) return;
   }
 
-  /** Makes the texts that a crash left. */
   async reconcile(signal?: AbortSignal): Promise<void> {
     const { items, clock } = this.deps;
     const left = elapsed('words_at', LEFTOVER_MS, clock.now());
@@ -58,12 +52,12 @@ export class Words {
   }
 
   /**
-   * @param ifOther a text that is right already stays; only for callers that have changed nothing themselves
-   * @returns false: another one was made meanwhile, of which nobody knows what it has read
+   * @param ifOther leaves an up-to-date text alone; only for callers without changes of their own
+   * @returns false when the text was rebuilt concurrently, possibly from older data
    */
   async #made(id: string, ifOther = false): Promise<boolean> {
     const { items, texts, words } = this.deps;
-    // Read first: a text that is made behind it refuses this one.
+    // Read first, so that a concurrent rebuild makes this one fail.
     const before = await words.get(id);
     const item = await items.get(id);
     if (item === null) {
@@ -84,7 +78,6 @@ export class Words {
     return true;
   }
 
-  /** Newest first; those that still lie in the item are the newest. */
   async #comments({ id, outbox }: ItemDoc): Promise<string[]> {
     const waiting = outbox.filter(({ kind }) => kind === 'comment').toReversed();
     const said = waiting.map(({ data }) => (typeof data['body'] === 'string' ? data['body'] : ''));

@@ -1,16 +1,15 @@
-/** Reports as every engine stores them alike (lib/text/clean-text.ts). Pure. */
+/** Cleans report texts that store engines would treat differently (lib/text/clean-text.ts). */
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { boundJson, type JsonBounds } from '../../../lib/json-bounds.js';
 import type { Report } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
 
-/** Deeper values have been refused by the HTTP adapter already. */
+/** The HTTP adapter rejects deeper values. */
 const BOUNDS: JsonBounds = { depth: 64, deeper: () => null, text: cleanText };
 
-/** The same value where nothing is broken; undefined becomes null. */
 export const cleanJson = (value: Json | undefined): Json => boundJson(value, BOUNDS);
 
-/** The report with every broken text mended; the same report where nothing is broken. */
+/** Repairs broken texts of the report; returns the same report when it is clean. */
 export function cleanReport(report: Report): Report {
   let copy: Report | null = null;
   for (const name of Object.keys(report) as (keyof Report)[]) {

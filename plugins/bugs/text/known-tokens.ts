@@ -1,15 +1,12 @@
 /**
- * Tokens of other services that are known by their form (contract 21, intake): a fixed beginning, then so many
- * characters. Pure, linear: every form begins with literals.
+ * Recognizes tokens of other services by their format (contract 21, intake): a literal prefix, then
+ * a fixed set of characters. Linear, because every pattern starts with a literal.
  */
 
 const START = '(?<![0-9A-Za-z])';
-/**
- * Forms of tokens, each as its owner documents it. Forms that ordinary text may have (Twilio's, Mailgun's) are left
- * out.
- */
+/** Documented token formats. Formats that match ordinary text (Twilio, Mailgun) are excluded. */
 const FORMS = [
-  // Amazon: ids of access keys
+  // Amazon access key ids
   '(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}(?![0-9A-Za-z])',
   // GitHub, GitLab
   'gh[opsru]_[0-9A-Za-z]{30,255}',
@@ -40,14 +37,13 @@ const FORMS = [
 ];
 const TOKEN = new RegExp(`${START}(?:${FORMS.join('|')})`, 'g');
 
-/** A text without any of these holds no token. */
 export const TOKEN_HINT =
   /A(?:[BKS]IA|CCA|Iza|TATT3)|gh[opsru]_|github_pat_|gl(?:pat|rt|dt|cbt|ft)-|xox[a-z]-|xapp-|[rs]k_(?:live|test)_|whsec_|ya29\.|npm_|pypi-|sk-|hf_|SG\.|do[opr]_v1_|shp(?:at|ca|pa|ss)_|hv[bs]\.|lin_api_|PMAK-/;
 
 export const scrubKnownTokens = (text: string, instead: string): string =>
   TOKEN_HINT.test(text) ? text.replace(TOKEN, instead) : text;
 
-/** Addresses by which anyone may write to a chat: their path is the secret. Others' hosts are told by `/hooks/`. */
+/** Webhook URLs whose path is the secret. Other hosts are recognized by `/hooks/`. */
 const HOOKS = [
   'hooks\\.slack(?:-gov)?\\.com/(?:services|workflows|triggers)',
   'discord(?:app)?\\.com/api(?:/v\\d{1,2})?/webhooks',
@@ -65,6 +61,5 @@ const HOOKS = [
 const HOOK = new RegExp(`((?:${HOOKS.join('|')})[/?])(?!\\[scrubbed\\])([^\\s"'<>\\\\)\\]}]+)`, 'gi');
 const HOOK_HINT = /hook|logic\.azure|googleapis|dingtalk|telegram/i;
 
-/** The text without the secret part of such addresses. */
 export const scrubHooks = (text: string, instead: string): string =>
   HOOK_HINT.test(text) ? text.replace(HOOK, (_, address: string) => address + instead) : text;

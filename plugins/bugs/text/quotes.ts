@@ -1,17 +1,11 @@
-/**
- * Parts of a comment that repeat words of others: quotes and code, where the page's own reader of Markdown sees them.
- * Pure.
- */
 import MarkdownIt, { type Token } from 'markdown-it';
 import type { UserTextPart } from '../../../ports/tools.js';
 
 const markdown = new MarkdownIt();
 const QUOTING: ReadonlySet<string> = new Set(['blockquote_open', 'fence', 'code_block']);
 
-/** Whether any part of a comment is quoted. */
 export const hasQuote = (body: string): boolean => splitQuotes(body).some(({ quoted }) => quoted);
 
-/** Returns the user's own lines and the blocks that quote, in their order. */
 export function splitQuotes(body: string): UserTextPart[] {
   const lines = body.split(/\r\n?|\n/);
   const isQuoted = lines.map(() => false);

@@ -1,7 +1,6 @@
 /**
- * Takes secrets out of a report before anything is written (contract 21, intake): its texts (scrub-text.ts), and in its
- * objects whatever stands under a password-like key. Pure: never changes what it is given, and returns the very same
- * value when nothing was found.
+ * Removes secrets from a report before it is stored (contract 21, intake). It never modifies its
+ * input, and returns the same value when nothing was found.
  */
 import { createHash } from 'node:crypto';
 import { toSeenText } from '../../../lib/unseen.js';
@@ -10,7 +9,7 @@ import type { Json } from '../../../ports/store.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { containsCredential, isCard, SCRUBBED, scrubText } from './scrub-text.js';
 
-/** Deeper values, and those after so many, are not looked at and therefore not kept. */
+/** Deeper or further values are not inspected and therefore dropped. */
 const DEEPEST = 32;
 const MAX_VALUES = 20_000;
 
@@ -35,10 +34,9 @@ const SECRET_KEYS = new Set([
   'totp',
 ]);
 
-/** `pw` as a word of its own: `db_pw`, `userPw`. */
+/** `pw` as a separate word: `db_pw`, `userPw`. */
 const SHORT_KEY = /(?:^|[^A-Za-z])[pP][sS]?[wW](?:[^A-Za-z]|$)|[a-z]P[wW](?![a-z])/;
 
-/** Whether the value under this key of an object is a secret, whatever it looks like. */
 export function isSecretKey(key: string): boolean {
   const seen = toSeenText(key.slice(0, 200));
   const plain = seen.toLowerCase().replace(/[^a-z0-9]/g, '');
@@ -47,11 +45,10 @@ export function isSecretKey(key: string): boolean {
 
 interface Key {
   secret: boolean;
-  /** The key without secrets. */
   name: string;
 }
 
-/** Verdicts by key: the reports of one program have the same keys. Cleared when it is full. */
+/** Maximum cached keys, because reports of a program share them. Cleared when full. */
 const MAX_KEYS = 2_000;
 const MAX_KEY_LENGTH = 64;
 const verdicts = new Map<string, Key>();
@@ -101,7 +98,7 @@ class Walk {
     for (let i = 0; i < keys.length; i++) {
       const key = keys[i] as string;
       const before = value[key] ?? null;
-      // A key is text as well: a map may use secrets as keys.
+      // Keys are texts too: a map may use secrets as keys.
       const { secret, name } = classifyKey(key);
       const hidden = secret || (key === 'value' && isNamedSecret(value));
       const after = hidden ? hide(before) : this.value(before, depth + 1);
@@ -121,12 +118,17 @@ function isNamedSecret(value: { [key: string]: Json | undefined }): boolean {
   return typeof name === 'string' && isSecretKey(name);
 }
 
-/** The hidden value. The presence of a secret may be told: null, '', true and false stay. */
+/**
+ * Replaces the value. null, '', true and false stay, because they only show whether a secret is
+ * set.
+ */
 const hide = (value: Json): Json => (value === null || value === '' || typeof value === 'boolean' ? value : SCRUBBED);
 
 const isCardNumber = (value: number): boolean => value >= 1e12 && Number.isSafeInteger(value) && isCard(String(value));
 
-/** The value without secrets, its texts whole (clean.ts); the same value when nothing has to change. */
+/**
+ * Removes secrets and cleans texts (clean-report.ts); returns the same value when nothing changed.
+ */
 export const scrubJson = (value: Json): Json => new Walk().value(value, 0);
 
 const TEXTS = [
@@ -149,9 +151,9 @@ const TEXTS = [
 ] as const satisfies readonly (keyof Report)[];
 
 /**
- * The report without secrets; the same report when there are none. `project` names,
- * `fingerprint` is only hashed, and a `client_ref` that holds a credential becomes its hash: still one of a kind, as
- * the repeat of a report needs it.
+ * Removes secrets from a report; returns the same report when there are none. `project` is a name
+ * and `fingerprint` is only hashed. A `client_ref` with a credential becomes its hash, which still
+ * identifies repeats.
  */
 export function scrubReport(report: Report): Report {
   const found: { -readonly [K in keyof Report]?: Report[K] } = {};
@@ -174,18 +176,19 @@ export function scrubReport(report: Report): Report {
   return Object.keys(found).length === 0 ? report : { ...report, ...found };
 }
 
-/** The texts without secrets. Each stands for itself: of two tags neither names the other. */
+/** Each text is scrubbed alone: a tag is no key of the next one. */
 function scrubTexts(texts: readonly string[]): readonly string[] {
   const after = texts.map((text) => scrubText(cleanText(text)));
   return after.every((text, at) => text === texts[at]) ? texts : after;
 }
 
-/** A reference without secrets. References consist of long numbers, so card numbers are not searched. */
+/**
+ * Scrubs a reference. Card numbers are not searched, because references consist of long numbers.
+ */
 function scrubRef(ref: string): string {
   return containsCredential(ref) ? `sha256:${createHash('sha256').update(ref).digest('hex')}` : ref;
 }
 
-/** The details of a report without secrets, their texts whole. */
 export const scrubDetails = ({ context, breadcrumbs }: Details): Details => ({
   context: scrubJson(context),
   breadcrumbs: scrubJson(breadcrumbs),

@@ -1,9 +1,7 @@
-/** The first steps with what has happened of them, and who wants to see them no more (contract 80, look). */
 import type { Clock, Collection, Doc, Logger } from '../../../kernel/contract.js';
 import type { FirstStep } from '../../../ports/domain/dashboard.js';
 import { StoreConflict } from '../../../ports/store.js';
 
-/** An account that has dismissed the steps; its id is that of the account. */
 export interface DismissalDoc extends Doc {
   at: string;
 }
@@ -14,7 +12,6 @@ export interface CheckedStep {
 }
 
 export class Checklist {
-  /** Steps that have happened: none of them is asked for again. */
   readonly #happened = new Set<string>();
 
   constructor(
@@ -24,7 +21,7 @@ export class Checklist {
     private readonly log: Logger,
   ) {}
 
-  /** By rising order. A step that cannot be asked for has not happened. */
+  /** Lists steps in ascending order. A step that cannot be checked counts as not done. */
   async steps(): Promise<CheckedStep[]> {
     const byId = new Map<string, FirstStep[]>();
     for (const step of this.added().toSorted((a, b) => a.order - b.order)) {
@@ -47,7 +44,7 @@ export class Checklist {
     try {
       await this.dismissals.insert({ id: account, at: this.clock.iso() });
     } catch (error) {
-      // Dismissed in another window.
+      // Dismissed in another tab.
       if (!(error instanceof StoreConflict)) throw error;
     }
   }
@@ -56,7 +53,9 @@ export class Checklist {
     await this.dismissals.remove({ id: account });
   }
 
-  /** What the service lacks for it; null: nothing, or it cannot be told. */
+  /**
+   * Returns what the service lacks for the step; null when nothing is missing or the check failed.
+   */
   async lacking(step: FirstStep): Promise<{ text: string; command: string } | null> {
     try {
       return (await step.lacks?.()) ?? null;

@@ -1,4 +1,3 @@
-/** `/first-steps`, their place on the dashboard, and the token that a step's command needs (contract 80, look). */
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec, type SessionPrincipal } from '../../../kernel/contract.js';
 import { conflict, ServiceError } from '../../../kernel/errors.js';
@@ -10,16 +9,16 @@ import type { CheckedStep, Checklist } from './checklist.js';
 export interface StepParts {
   checklist: Checklist;
   baseUrl: () => string;
-  /** The slug of the project that the steps speak of (`StepProject`); null: there is none. */
   project: (wanted: string | null) => Promise<string | null>;
-  /** Undefined where the plugin that provides it is off: commands then name the variable that holds the token. */
+  /**
+   * Undefined when the plugin that issues tokens is disabled; commands then contain the variable
+   * name instead.
+   */
   tokens: () => TokenIssuer | undefined;
   audit: () => AuditLog | undefined;
 }
 
-/** Until there is a project. */
 const EXAMPLE = 'shop';
-/** Until its token is made. */
 const VARIABLE = '$SVC_TOKEN';
 const member = { session: 'member' } as const;
 const admin = { session: 'admin' } as const;
@@ -30,13 +29,11 @@ const params = joi.object({
     .required(),
 });
 
-/** The steps speak of the project that is chosen in the bar, or that the address names. */
 export const ofProject = {
   projectQuery: 'project',
   input: { query: joi.object({ project: joi.array().items(joi.string().max(64).allow('')).max(10).single() }) },
 } as const;
 
-/** What the templates show of the steps. */
 interface ShownSteps {
   steps: object[];
   done: number;
@@ -48,7 +45,7 @@ const sessionOf = ({ principal }: HttpRequest): SessionPrincipal => {
   throw new ServiceError('unauthorized', 'Sign in first.');
 };
 
-/** The project that the request names: a form its own, as it was shown. */
+/** Returns the project of the request; a form sends the one that it showed. */
 function wantedIn({ query, body }: HttpRequest): string | null {
   const typed = ((body ?? {}) as Record<string, unknown>)['project'];
   const [named] = [typed ?? query['project'] ?? []].flat();
@@ -58,7 +55,7 @@ function wantedIn({ query, body }: HttpRequest): string | null {
 export class StepPages {
   constructor(private readonly parts: StepParts) {}
 
-  /** For the dashboard; null: dismissed, or everything has happened. */
+  /** Returns null when dismissed or completed. */
   async onDashboard(request: HttpRequest): Promise<ShownSteps | null> {
     const session = sessionOf(request);
     if (await this.parts.checklist.dismissed(session.account_id)) return null;
@@ -114,7 +111,6 @@ export class StepPages {
     ];
   }
 
-  /** Makes the step's token and shows its command, ready to run, for one look. */
   async #made(request: HttpRequest): Promise<View> {
     const step = this.parts.checklist.find(request.params['id'] ?? '');
     const tokens = this.parts.tokens();
@@ -176,7 +172,7 @@ const shownStep = (
   text: step.text,
   page: step.page,
   done,
-  // Steps that have happened, and those after the next, are folded to their line.
+  // Completed and later steps are collapsed.
   open: step.id === next,
   command: step.command?.(given) ?? null,
   makes_token: mayMake && step.token !== null && step.command !== null,

@@ -1,12 +1,11 @@
 /**
- * Cuts to a limit instead of refusing, because a cut report is better than none (contract 21, intake). Limits count
- * characters (code points). A value that fits is not copied. Pure.
+ * Truncates to a limit instead of rejecting, because a truncated report is better than none
+ * (contract 21, intake). Limits count code points. Values within the limit are not copied.
  */
 import { getJsonSize } from '../../../lib/json/json-size.js';
 import { cutText, isHigh, isLow } from '../../../lib/text/cut-text.js';
 import type { Json } from '../../../ports/store.js';
 
-/** The index of the last `limit` characters; 0 when it has no more. */
 function startOf(text: string, limit: number): number {
   let at = text.length;
   for (let n = 0; n < limit && at > 0; n++) {
@@ -15,7 +14,6 @@ function startOf(text: string, limit: number): number {
   return at;
 }
 
-/** The last `limit` characters, for paths: their end says more than their beginning. */
 export function cutHead(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const start = startOf(text, limit);
@@ -25,7 +23,8 @@ export function cutHead(text: string, limit: number): string {
 const PYTHON = 'Traceback (most recent call last):\n';
 
 /**
- * Keeps the end that has the origin: the last frame in Python, the first in other languages (contract 21, first frame).
+ * Keeps the end with the origin: the last frame in Python, the first in other languages (contract
+ * 21, first frame).
  */
 export function cutStack(text: string, limit: number): string {
   if (text.length <= limit || !text.startsWith(PYTHON)) return cutText(text, limit);
@@ -33,12 +32,13 @@ export function cutStack(text: string, limit: number): string {
   return startOf(text, limit) === 0 ? text : PYTHON + text.slice(start);
 }
 
-/** Characters kept of one text in an object that is too large, so that it leaves room for its neighbours. */
+/**
+ * Maximum length of one text in an object that is too large, which leaves space for other fields.
+ */
 const MAX_LENGTH = 4096;
-/** With less room than this a text is dropped, not cut. */
+/** Below this length a text is dropped instead of truncated. */
 const MIN_LENGTH = 16;
 
-/** As much of a value as fits, from its beginning; undefined when nothing fits. */
 function fit(value: Json, limit: number): Json | undefined {
   if (typeof value === 'string') {
     if (value.length <= MAX_LENGTH && value.length + 2 <= limit) return value;
@@ -67,12 +67,10 @@ function fit(value: Json, limit: number): Json | undefined {
   return Object.fromEntries(kept);
 }
 
-/** The object, or as many of its members as fit into `limit` characters of JSON, in their order. */
 export function cutObject(value: { [key: string]: Json }, limit: number): { [key: string]: Json } {
   return getJsonSize(value, limit) <= limit ? value : (fit(value, limit) as { [key: string]: Json });
 }
 
-/** The newest elements: at most `count` from the end, and no more than fit into `limit` characters of JSON. */
 export function cutNewest(list: Json[], count: number, limit: number): Json[] {
   let from = list.length;
   let size = 1;

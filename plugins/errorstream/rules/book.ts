@@ -1,4 +1,7 @@
-/** This process's copy of the ignore rules, compiled, as a report filter of the bug tracker (ports/domain/bugs.ts). */
+/**
+ * Compiled ignore rules of this process, as a report filter of the bug tracker
+ * (ports/domain/bugs.ts).
+ */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';
 import { RevisedCopy } from '../../../lib/caching/revised-copy.js';
@@ -52,17 +55,19 @@ export class RuleBook implements ReportFilter {
     return known ? `/ignore-rules/${ruleId}` : null;
   }
 
-  /** Every rule in order of creation, including those being deleted. Their counters may be old. */
+  /** Returns all rules in creation order, including those being deleted. Counters may be stale. */
   async all(): Promise<readonly IgnoreRule[]> {
     return (await this.#copy.reload()).rules;
   }
 
-  /** Call after writing a rule. The change applies here when this resolves, in other processes within two seconds. */
+  /**
+   * Call after writing a rule. The change applies here when this resolves, and in other processes
+   * within two seconds.
+   */
   changed(): Promise<void> {
     return this.#copy.changed();
   }
 
-  /** Reads the store. */
   reload(): Promise<RuleSet> {
     return this.#copy.reload();
   }

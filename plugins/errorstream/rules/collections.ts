@@ -1,4 +1,3 @@
-/** The ignore rules' collections, and the template that the first migration creates (contract 21, template). */
 import type { CollectionSpec } from '../../../kernel/contract.js';
 import type { Migration } from '../../../kernel/contract.js';
 import { StoreConflict } from '../../../ports/store.js';
@@ -11,7 +10,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
   { name: 'applies', indexes: [{ fields: ['state', 'beat_at'] }] },
 ];
 
-/** The messages of MySQL, PostgreSQL, SQL Server, SQLite and MongoDB for a value that exists already. */
+/** Duplicate-key messages of MySQL, PostgreSQL, SQL Server, SQLite and MongoDB. */
 export const DUPLICATES =
   "Duplicate entry '.*' for key|duplicate key value violates unique constraint|" +
   'Cannot insert duplicate key|UNIQUE constraint failed|E11000 duplicate key';
@@ -46,7 +45,6 @@ export const MIGRATIONS: readonly Migration[] = [
       try {
         await ctx.collection<IgnoreRule>('rules').insert(template(ctx.clock.iso()));
       } catch (error) {
-        // An interrupted run got this far.
         if (!(error instanceof StoreConflict)) throw error;
       }
     },

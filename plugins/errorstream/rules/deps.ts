@@ -1,4 +1,3 @@
-/** The dependencies of the ignore rules' services, bound as one value. */
 import { token, type Clock, type Collection, type Ids, type Logger } from '../../../kernel/contract.js';
 import type { AuditLog } from '../../../ports/domain/audit.js';
 import type { BugsApi, Muting } from '../../../ports/domain/bugs.js';
@@ -13,7 +12,6 @@ export interface RuleDeps {
   bugs: Pick<BugsApi, 'unmuteRule'>;
   muting: Muting;
   projects: Pick<ProjectDirectory, 'get' | 'list'>;
-  /** Undefined while no plugin provides it. */
   audit: () => AuditLog | undefined;
   clock: Clock;
   ids: Ids;

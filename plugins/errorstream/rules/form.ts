@@ -1,4 +1,3 @@
-/** Turns the posted form of a rule into the API's body, and shows the form again with its errors. */
 import type joi from 'joi';
 import { fromForm, secondsUntil, type HttpRequest } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
@@ -6,7 +5,7 @@ import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { compile } from './pattern.js';
 import type { Matching, IgnoreRuleFields } from './rule.js';
 
-/** `keep` leaves the stored time. */
+/** `keep` preserves the stored time. */
 export const EXPIRIES = [
   { value: '1', label: 'In a day' },
   { value: '7', label: 'In a week' },
@@ -16,7 +15,6 @@ export const EXPIRIES = [
 
 export type Typed = Record<string, string>;
 
-/** The fields as typed, each once. */
 export function getRuleFormFields(request: HttpRequest): Typed {
   const form: object = request.body !== null && typeof request.body === 'object' ? request.body : {};
   const fields = Object.entries(form).map(([name, value]): [string, unknown] => [name, [value].flat()[0]]);
@@ -24,8 +22,9 @@ export function getRuleFormFields(request: HttpRequest): Typed {
 }
 
 /**
- * What a form saves: everything that is wrong with it at once, each at its control.
- * @param now milliseconds. @throws ServiceError validation_failed
+ * Validates the form and reports all errors by field.
+ * @param now milliseconds
+ * @throws ServiceError validation_failed
  */
 export function validateRuleForm(form: Typed, schema: joi.ObjectSchema, now: number): ReturnType<typeof parseRuleForm> {
   const faults: Record<string, string> = {};
@@ -47,7 +46,6 @@ export function validateRuleForm(form: Typed, schema: joi.ObjectSchema, now: num
   return body;
 }
 
-/** @param now milliseconds. @throws ServiceError validation_failed */
 export function parseRuleForm(
   form: Typed,
   schema: joi.ObjectSchema,

@@ -1,10 +1,6 @@
 /**
- * The hit counters of the rules. Every muted occurrence raises its rule's `hit_count` before it is answered. Hits of
- * one rule that arrive during a write share the next one. So a thousand muted reports at once cost a few writes, and a
- * killed process loses no answered hit.
- *
- * Rejected: adding up in memory and writing once a second (a kill loses a second of answered hits), and one write per
- * hit (all of them to one document).
+ * Hit counters of the rules, raised before the response. Hits of a rule that arrive during a write
+ * share the next write, so load causes few writes and a crash loses no acknowledged hit.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { AHEAD_MS } from '../../../lib/clock-skew.js';
@@ -25,7 +21,10 @@ export class Hits {
 
   constructor(@inject(RULE_DEPS) private readonly deps: Pick<RuleDeps, 'rules' | 'clock'>) {}
 
-  /** Resolves after the commit. A deleted rule counts nothing. @param at RFC 3339 */
+  /**
+   * Resolves after the commit. Deleted rules are ignored.
+   * @param at RFC 3339
+   */
   add(ruleId: string, at: string): Promise<void> {
     const waiting = this.#waiting.get(ruleId);
     if (waiting !== undefined) {
@@ -44,7 +43,7 @@ export class Hits {
     const written = this.deps.rules
       .change({ id: ruleId }, { inc: { hit_count: batch.n }, max: { last_hit_at: batch.last } })
       .then((counted) => this.#bringBack(counted?.doc ?? null, batch.last));
-    // The callers of this batch get the failure. The next batch runs all the same.
+    // Callers of this batch get the error; the next batch runs anyway.
     const settled = written
       .catch(() => undefined)
       .finally(() => {
@@ -54,7 +53,7 @@ export class Hits {
     return written;
   }
 
-  /** A time that lies ahead is of a clock that was put back since. */
+  /** A future time comes from a clock that has since moved backwards. */
   async #bringBack(rule: IgnoreRule | null, last: string): Promise<void> {
     const { rules, clock } = this.deps;
     const shown = rule?.last_hit_at ?? '';

@@ -1,16 +1,13 @@
-/** How the kinds of match are called on the pages, and what each compares. */
 import { MATCH_TYPES, type RuleView } from './rule.js';
 
 type MatchType = RuleView['match_type'];
 
-/** Their names. */
 export const KINDS: Record<MatchType, string> = {
   contains: 'Contains',
   regex: 'Regular expression',
   exception_class: 'Exception class',
 };
 
-/** What each kind of match compares, with a pattern that works. */
 const HELP: Record<MatchType, { help: string; example: string }> = {
   contains: {
     help: 'A part of the title, of the message, or of “Class: message”, as it is written.',
@@ -25,7 +22,6 @@ const HELP: Record<MatchType, { help: string; example: string }> = {
     example: 'shop.http.PartnerError, PartnerError or shop.legacy.*',
   },
 };
-/** The choices of the form. */
 export const kindChoices = MATCH_TYPES.map((value) => {
   const { help, example } = HELP[value];
   return { value, label: KINDS[value], help, example };

@@ -1,4 +1,3 @@
-/** /ignore-rules: the rules with their counters, each rule's page, and the addresses of its form (contract 80). */
 import joi from 'joi';
 import {
   pageActions,
@@ -22,7 +21,6 @@ const access = { session: 'member' } as const;
 const params = joi.object({ id: joi.string().guid().required() });
 const empty = (max: number): joi.StringSchema => joi.string().max(max).empty('');
 
-/** A rule as the list and its own page show it. */
 function stated(rule: RuleView, now: number): object {
   const expired = rule.expires_at !== null && Date.parse(rule.expires_at) <= now;
   const [state, tone] = !rule.enabled
@@ -62,7 +60,7 @@ class RulePages {
       this.registry.held([id]),
     ]);
     const running = run?.state === 'running';
-    // Asked for with the number of groups, which takes a look at all of them.
+    // Shown on request with the number of groups, which requires checking all of them.
     const asking = request.query['apply'] !== undefined && !running;
     const preview = asking ? await this.registry.preview(request.principal, rule) : null;
     return new View('ignore-rule', {
@@ -75,7 +73,6 @@ class RulePages {
       more: muted.more,
       run,
       running,
-      // The groups were counted when the run began; more may have come since.
       of: run === null ? 0 : Math.max(run.total, run.scanned, 1),
       ...(running && { refresh_seconds: 2 }),
       crumbs: [crumb, { label: rule.name }],

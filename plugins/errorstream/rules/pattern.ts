@@ -1,6 +1,6 @@
 /**
- * A rule's pattern, compiled (contract 21, ignore rules). Regular expressions run on the linear-time engine
- * (lib/text/linear-pattern.ts), so no pattern can hang.
+ * Compiled pattern of a rule (contract 21, ignore rules). Regular expressions use the linear-time
+ * engine (lib/text/linear-pattern.ts), so no pattern can hang.
  */
 import type { ServiceError } from '../../../kernel/errors.js';
 import { compileLinearPattern, PatternProblem, type LinearPattern } from '../../../lib/text/linear-pattern.js';
@@ -9,15 +9,13 @@ import type { MatchType, Matching } from './rule.js';
 import { listClassNames, listSubjectTexts, type Subject } from './subject.js';
 
 export interface Pattern {
-  /** Whether the rule applies to this project and environment. */
   admits(subject: Subject): boolean;
-  /** @param folded the texts in lower case, made once for all rules */
   test(texts: Texts): boolean;
-  /** A search may take milliseconds, so the caller lets the event loop run between searches. */
+  /** A match may take milliseconds, so the caller yields to the event loop in between. */
   slow: boolean;
 }
 
-/** A subject's texts in lower case, computed on first use. */
+/** Lower-case texts of a subject, computed on first use. */
 export class Texts {
   readonly plain: readonly string[];
   #folded: readonly string[] | null = null;
@@ -50,7 +48,6 @@ const COMPILE: Record<MatchType, (rule: Matching) => (texts: Texts) => boolean> 
   },
   regex: (rule) => {
     const expression = compiled(rule);
-    // Lower case is wanted by the first expression that looks for it, once for all rules.
     return (texts) =>
       texts.plain.some((text, i) => expression.test(text, rule.case_sensitive ? text : texts.folded[i]));
   },

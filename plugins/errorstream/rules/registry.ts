@@ -1,4 +1,3 @@
-/** The ignore rules and their operations, shared by the API and the pages (contract 21, ignore rules). */
 import { findChangedFields, type ChangedFields } from '../../../lib/changed-fields.js';
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import {
@@ -30,7 +29,7 @@ import { RuleReconciler } from './rule-reconciler.js';
 import { type Preview, RulePreview } from './rule-preview.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 
-/** Rules in all. Every process keeps all of them compiled. */
+/** Every process keeps all rules compiled in memory. */
 const MAX_RULES = 1000;
 
 export interface RuleQuery {
@@ -41,7 +40,7 @@ export interface RuleQuery {
   match_type?: string | undefined;
 }
 
-/** A token that is bound to a project changes that project's rules. It also sees the rules for all projects. */
+/** A token of a project changes that project's rules only. It also sees rules for all projects. */
 const projectOf = (principal: Principal): string | null => (principal.kind === 'token' ? principal.project : null);
 
 type Changes = Partial<Omit<IgnoreRule, 'id'>>;
@@ -56,7 +55,10 @@ export class Registry {
     @inject(Runs) private readonly runs: Runs,
   ) {}
 
-  /** In order of precedence: the oldest first. @throws InvalidCursor, ServiceError insufficient_scope */
+  /**
+   * Returns a page in order of precedence, oldest first.
+   * @throws InvalidCursor, ServiceError insufficient_scope
+   */
   async page(
     principal: Principal,
     query: RuleQuery,
@@ -81,8 +83,8 @@ export class Registry {
   }
 
   /**
-   * @throws ServiceError reason_required, invalid_pattern, validation_failed, unknown_project, insufficient_scope,
-   *   conflict
+   * @throws ServiceError reason_required, invalid_pattern, validation_failed, unknown_project,
+   *   insufficient_scope, conflict
    */
   async create(
     principal: Principal,
@@ -121,7 +123,10 @@ export class Registry {
     return toRuleView(rule);
   }
 
-  /** Changes only the given fields. @throws ServiceError not_found, and what `create` throws */
+  /**
+   * Changes only the given fields.
+   * @throws ServiceError not_found, and what `create` throws
+   */
   async change(principal: Principal, id: string, input: IgnoreRuleFields): Promise<RuleView> {
     const before = await this.#need(principal, id, 'write');
     const set = await this.#changes(principal, before, input);
@@ -148,7 +153,10 @@ export class Registry {
     return toRuleView(written.doc);
   }
 
-  /** Also unmutes the rule's groups. @throws ServiceError not_found, insufficient_scope */
+  /**
+   * Also unmutes the rule's groups.
+   * @throws ServiceError not_found, insufficient_scope
+   */
   async remove(principal: Principal, id: string): Promise<void> {
     const rule = await this.#need(principal, id, 'write');
     const now = this.deps.clock.iso();
@@ -180,7 +188,7 @@ export class Registry {
   }
 
   /**
-   * Mutes the matching groups that exist already; resolves when that is done.
+   * Mutes existing matching groups; resolves when done.
    * @throws ServiceError not_found, conflict
    */
   async apply(
@@ -194,19 +202,20 @@ export class Registry {
     return applied;
   }
 
-  /** The same in the background, after the answer. @throws ServiceError not_found, conflict */
+  /**
+   * Starts the same in the background.
+   * @throws ServiceError not_found, conflict
+   */
   async begin(principal: Principal, id: string): Promise<void> {
     await this.#need(principal, id, 'write');
     await this.runs.start(id, principal);
   }
 
-  /** The groups that a rule mutes, the oldest first. */
   async muted(id: string, limit: number): Promise<{ items: Mutable[]; more: boolean }> {
     const page = await this.deps.muting.page({ muted_by: id, limit });
     return { items: page.items, more: page.next !== null };
   }
 
-  /** How many groups each rule mutes now. */
   async held(ids: readonly string[]): Promise<Record<string, number>> {
     const counts = await Promise.all(ids.map(async (id) => [id, await this.deps.muting.held(id)] as const));
     return Object.fromEntries(counts);
@@ -216,7 +225,6 @@ export class Registry {
     return this.runs.last(id);
   }
 
-  /** For the form's choice of a project. */
   async projects(): Promise<{ value: string; label: string }[]> {
     return (await this.deps.projects.list()).map(({ slug, name }) => ({ value: slug, label: name }));
   }
@@ -242,7 +250,7 @@ export class Registry {
     const known = await this.deps.rules.get(id);
     const own = projectOf(principal);
     const there = known?.deleted_at === null ? known : null;
-    // A rule for all projects is everybody's to see.
+    // Everyone may see rules for all projects.
     const rule = owned(own, there, ({ project }) => project ?? own, 'ignore rule with this id');
     if (right === 'write' && own !== null && rule.project === null)
       throw denied(`The rule is for all projects, and the token is for the project ${own} only.`);
@@ -268,7 +276,7 @@ export class Registry {
   }
 }
 
-/** Fields whose change may leave groups wrongly muted, or muted with an old reason. */
+/** Fields whose change may leave groups wrongly muted or with an outdated reason. */
 const SETTLES = new Set([
   'match_type',
   'pattern',

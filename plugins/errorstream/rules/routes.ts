@@ -1,4 +1,3 @@
-/** `/api/errors/v1/ignore-rules` (contract 21, ignore rules). */
 import joi from 'joi';
 import { created, deleted, named, pageOf, whole, type RouteSpec } from '../../../kernel/contract.js';
 import type { Registry, RuleQuery } from './registry.js';

@@ -1,4 +1,3 @@
-/** The form of an ignore rule: filled in, previewed, saved, and applied to the groups that exist (contract 80). */
 import {
   orAgain,
   type Problem,
@@ -18,16 +17,13 @@ import { changeBody, createBody, type RuleView } from './rule.js';
 import type { Preview } from './rule-preview.js';
 
 export const TITLE = 'Ignore rules';
-/** The list, as the first step of the way to a page. */
 export const crumb = { label: TITLE, href: '/ignore-rules' };
 
-/** Back to the rule's own page. */
 export const to = (id: string, message?: string): Redirect =>
   new Redirect(`/ignore-rules/${id}`, message === undefined ? undefined : { tone: 'success', message });
 
 interface Editor {
   id?: string;
-  /** The values of the controls. */
   form: Typed;
   preview?: Preview | undefined;
   problem?: Problem;
@@ -53,7 +49,6 @@ export class RuleEditor {
     private readonly items: Pick<TrackedItems, 'get'>,
   ) {}
 
-  /** The form, with a preview when the pattern is prefilled. */
   async blank(request: HttpRequest): Promise<PageResult> {
     const { like, ...given } = request.query as Typed;
     const form: Typed = {
@@ -74,7 +69,10 @@ export class RuleEditor {
     return this.#editor({ id: rule.id, form: formOf(rule) });
   }
 
-  /** The posted form: previewed, or saved. That of a list's row names its item alone: this group, at once. */
+  /**
+   * Previews or saves the posted form. The form of a list row names only its item, which is muted
+   * immediately.
+   */
   async save(request: HttpRequest): Promise<PageResult> {
     const given = getRuleFormFields(request);
     const { like } = given;
@@ -98,17 +96,16 @@ export class RuleEditor {
     );
   }
 
-  /** What mutes errors like an item. @throws ServiceError not_found: there is none, or it is no error */
+  /**
+   * Returns form values that mute errors like this item.
+   * @throws ServiceError not_found, also for an item that is not an error
+   */
   async #like(ref: string, pattern: typeof buildExactPattern): Promise<Typed> {
     const item = await this.items.get(ref);
     if (item?.type !== 'error') throw notFound(`error ${ref}`);
     return { ...pattern(item.title), project: item.project };
   }
 
-  /**
-   * The rule is stored and mutes what comes; what exists already is muted in the background, while its page shows how
-   * far it is.
-   */
   async #applied(request: HttpRequest, rule: RuleView): Promise<Redirect> {
     const expired = rule.expires_at !== null && Date.parse(rule.expires_at) <= this.clock.now();
     const running = (await this.registry.lastRun(rule.id))?.state === 'running';
@@ -136,7 +133,6 @@ export class RuleEditor {
       known: id !== undefined,
       form,
       preview,
-      // What "and apply" would mute now.
       fresh: preview === undefined ? null : preview.count - preview.muted,
       kinds: kindChoices,
       case_sensitive: form['case_sensitive'] === 'true',

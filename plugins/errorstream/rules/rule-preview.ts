@@ -1,7 +1,7 @@
 /**
- * Tries a rule on the stored groups: preview and retroactive apply (contract 21, preview and apply). It reads the
- * groups by id in batches, each in its own turn of the event loop. Applying is safe to repeat, because muted groups are
- * skipped; after a crash it runs again.
+ * Preview and retroactive apply of a rule (contract 21, preview and apply). Groups are read in
+ * batches, each in a separate turn of the event loop. Applying is idempotent, because muted groups
+ * are skipped.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict, notFound } from '../../../kernel/errors.js';
@@ -14,36 +14,31 @@ import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 
 const BATCH_SIZE = 200;
 const SAMPLES = 20;
-/** Milliseconds. A person waits for a preview. */
 const PREVIEW_MS = 8_000;
 const SLICE_MS = 5;
 
 export interface Preview {
-  /** Groups that match. */
   count: number;
-  /** The matches seen last, newest first. */
   samples: Mutable[];
-  /** Of those that match, muted already. */
   muted: number;
-  /** False: there was not enough time to check every group. */
   complete: boolean;
 }
 
-/** One batch of a walk. */
 export interface Step extends Applied {
   scanned: number;
-  /** Where the next batch begins; null at the end. */
   next: string | null;
 }
 
 @injectable()
 export class RulePreview {
-  /** Each walk compiles its rule once. */
   readonly #compiled = new WeakMap<Matching, Pattern>();
 
   constructor(@inject(RULE_DEPS) private readonly deps: RuleDeps) {}
 
-  /** Stores nothing. @throws ServiceError invalid_pattern */
+  /**
+   * Stores nothing.
+   * @throws ServiceError invalid_pattern
+   */
   async preview(rule: Matching): Promise<Preview> {
     const ends = this.deps.clock.monotonic() + PREVIEW_MS;
     let count = 0;
@@ -62,7 +57,7 @@ export class RulePreview {
     return { count, samples, muted, complete: after === null };
   }
 
-  /** @throws ServiceError not_found, conflict when the rule is inactive or changes meanwhile */
+  /** @throws ServiceError not_found; conflict when the rule is inactive or changes meanwhile */
   async apply(id: string, options: { dry_run?: boolean; signal?: AbortSignal } = {}): Promise<Applied> {
     const rule = await this.active(id, options.dry_run);
     const sum: Applied = { matched: 0, muted: 0, skipped: 0 };
@@ -78,7 +73,10 @@ export class RulePreview {
     return sum;
   }
 
-  /** The rule, if it may be applied. @throws ServiceError not_found, conflict */
+  /**
+   * Returns the rule if it may be applied.
+   * @throws ServiceError not_found, conflict
+   */
   async active(id: string, dryRun = false): Promise<IgnoreRule> {
     const rule = await this.deps.rules.get(id);
     if (rule === null || rule.deleted_at !== null) throw notFound('ignore rule with this id');
@@ -87,7 +85,10 @@ export class RulePreview {
     return rule;
   }
 
-  /** One batch. @throws ServiceError not_found, conflict when the rule has changed */
+  /**
+   * Processes one batch.
+   * @throws ServiceError not_found; conflict when the rule has changed
+   */
   async step(rule: IgnoreRule, after: string | null, dryRun = false): Promise<Step> {
     const { matched, scanned, next } = await this.#matching(rule, after);
     const open = matched.filter(({ muted }) => !muted);
@@ -103,7 +104,6 @@ export class RulePreview {
     return { matched: matched.length, muted, skipped, scanned, next };
   }
 
-  /** The matching groups of one batch. */
   async #matching(
     rule: Matching,
     after: string | null,

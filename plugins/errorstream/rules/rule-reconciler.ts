@@ -1,10 +1,8 @@
 /**
- * Follows up a change of a rule: it unmutes the groups that the rule no longer mutes, and gives the others the new
- * reason (contract 21, unmuting).
- *
- * Order: the rule with the marker `settle_at` (a deleted rule stays, hidden, until the end) → the groups → the marker
- * goes. The first pass runs before the answer, for at most five seconds. The job makes another pass when no process can
- * still use the old rule, and it finishes the work after a crash.
+ * Reconciles groups after a rule change (contract 21, unmuting). Order: the rule with the marker
+ * `settle_at` (a deleted rule stays, hidden) → the groups → the marker is removed. The first pass
+ * runs before the response, for at most five seconds. The job repeats it when no process can still
+ * use the old rule.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { each, iteratePages } from '../../../lib/paging.js';
@@ -14,19 +12,21 @@ import { RULE_DEPS, type RuleDeps } from './deps.js';
 import { compile, Texts } from './pattern.js';
 import { isActive, toMute, type IgnoreRule } from './rule.js';
 
-/** Longer than a process may use an old rule (book.ts) and a report may be under way, together. */
+/**
+ * Exceeds the time that a process may use an old rule (ignore-rule-filter.ts) plus the duration of
+ * a report.
+ */
 export const STALE_MS = 5_000;
 const ANSWER_MS = 5_000;
 const BATCH_SIZE = 200;
 
 @injectable()
 export class RuleReconciler {
-  /** Rules by id, with the moment of expiry that this process has settled. */
+  /** Rule id → expiry that this process has already handled. */
   readonly #expired = new Map<string, string>();
 
   constructor(@inject(RULE_DEPS) private readonly deps: RuleDeps) {}
 
-  /** The pass before the answer. The job does the rest. */
   async now(rule: IgnoreRule): Promise<void> {
     const signal = AbortSignal.timeout(ANSWER_MS);
     try {
@@ -37,7 +37,6 @@ export class RuleReconciler {
     }
   }
 
-  /** The job: marked rules and expired rules. */
   async run(signal?: AbortSignal): Promise<void> {
     const now = this.deps.clock.now();
     const expired = { gt: '', lte: isoOf(now) };
@@ -67,7 +66,6 @@ export class RuleReconciler {
     else await this.#again(rule, signal);
   }
 
-  /** An edited rule: unmutes the groups that it no longer matches. */
   async #again(rule: IgnoreRule, signal?: AbortSignal): Promise<void> {
     const { muting } = this.deps;
     const pattern = compile(rule);

@@ -1,4 +1,3 @@
-/** An ignore rule: the stored document, the bodies that change it, the view (contract 21, ignore rules). Pure. */
 import joi from 'joi';
 import { named, whole, type Doc } from '../../../kernel/contract.js';
 import { isoOf } from '../../../lib/time.js';
@@ -8,22 +7,17 @@ import { moment } from '../moment.js';
 export const MATCH_TYPES = ['contains', 'regex', 'exception_class'] as const;
 export type MatchType = (typeof MATCH_TYPES)[number];
 
-/** Characters. */
 export const PATTERN = 500;
 const NAME = 200;
 const REASON = 1000;
 const ENVIRONMENT = 200;
-/** Fits an integer column. */
 const MAX_THRESHOLD_VALUE = 2_147_483_647;
 
-/** The fields that decide whether a report matches. */
 export interface Matching {
   match_type: MatchType;
   pattern: string;
   case_sensitive: boolean;
-  /** null: every project. */
   project: string | null;
-  /** null: every environment. */
   environment: string | null;
 }
 
@@ -39,15 +33,14 @@ export interface IgnoreRule extends Doc, Matching {
   created_by: string;
   created_at: string;
   updated_at: string;
-  /** The time of a change that may unmute groups; null when that work is done (rule-reconciler.ts). */
+  /** Time of a change that may unmute groups; null when that work is done (rule-reconciler.ts). */
   settle_at: string | null;
-  /** Set on a deleted rule until its groups are unmuted; then the document is removed. */
+  /** Set on a deleted rule until its groups are unmuted; then the document is deleted. */
   deleted_at: string | null;
 }
 
 export type RuleView = Omit<IgnoreRule, 'settle_at' | 'deleted_at'>;
 
-/** The fields that a caller may set. */
 export interface IgnoreRuleFields {
   name?: string | null;
   match_type?: MatchType;
@@ -61,7 +54,9 @@ export interface IgnoreRuleFields {
   expires_at?: string | null;
 }
 
-/** Whether the rule mutes at `now` (milliseconds). Expiry is evaluated here, not by a job. */
+/**
+ * Checks whether the rule mutes at `now` (milliseconds). Expiry is evaluated here, not by a job.
+ */
 export const isActive = (rule: Pick<IgnoreRule, 'enabled' | 'expires_at' | 'deleted_at'>, now: number): boolean =>
   rule.enabled && rule.deleted_at === null && (rule.expires_at === null || Date.parse(rule.expires_at) > now);
 
@@ -71,11 +66,10 @@ export function toRuleView({ settle_at: _settle, deleted_at: _deleted, ...shown 
   return shown;
 }
 
-/** A rule without a name shows its pattern as the name. */
 export const getRuleName = (name: string | null | undefined, pattern: string): string =>
   name?.trim() || pattern.replace(/\p{Cc}/gu, ' ').slice(0, NAME);
 
-/** Not every store keeps NUL and unpaired surrogates unchanged. */
+/** Not every store preserves NUL and unpaired surrogates. */
 const text = (max: number): joi.StringSchema =>
   joi
     .string()

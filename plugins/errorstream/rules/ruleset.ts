@@ -1,4 +1,7 @@
-/** The enabled rules at one moment, compiled, in order of precedence (contract 21: the first by creation). Pure. */
+/**
+ * Snapshot of the enabled rules, compiled, in order of precedence (contract 21: the first by
+ * creation).
+ */
 import type { Logger } from '../../../kernel/contract.js';
 import type { Mute } from '../../../ports/domain/bugs.js';
 import { compile, Texts, type Pattern } from './pattern.js';
@@ -11,7 +14,6 @@ interface Entry {
   pattern: Pattern;
 }
 
-/** Milliseconds of searching before the event loop gets a turn. */
 const SLICE_MS = 5;
 
 export class RuleSet {
@@ -36,7 +38,6 @@ export class RuleSet {
     }
   }
 
-  /** @param rules by id. @param before reuses the compiled patterns of this set */
   static of(rules: readonly IgnoreRule[], before: RuleSet | null, log: Logger): RuleSet {
     const patterns = new Map<string, Pattern>();
     for (const rule of rules.filter(({ enabled }) => enabled)) {
@@ -49,7 +50,10 @@ export class RuleSet {
     return new RuleSet(rules, patterns);
   }
 
-  /** The first matching rule; a promise only when the search takes long. @param now milliseconds */
+  /**
+   * Returns the mute of the first matching rule; a promise only when matching takes long.
+   * @param now milliseconds
+   */
   match(subject: Subject, now: number, monotonic: () => number): Mute | null | Promise<Mute | null> {
     const entries = this.#byProject.get(subject.project) ?? this.#everywhere;
     if (entries.length === 0) return null;
@@ -76,6 +80,5 @@ function walk(
   return null;
 }
 
-/** The fields that a compiled pattern depends on. */
 const keyOf = ({ match_type, pattern, case_sensitive, project, environment }: IgnoreRule): string =>
   JSON.stringify([match_type, pattern, case_sensitive, project, environment]);

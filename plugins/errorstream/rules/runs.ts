@@ -1,6 +1,7 @@
 /**
- * Applies a rule from its page, in the background, while the page shows the progress. The store holds the position, so
- * that after a crash another process continues (the job, after 15 s without a sign of life). One run per rule.
+ * Applies rules in the background, while the page shows the progress. The store holds the position,
+ * so that after a crash another process continues (by the job, after 15 s without a heartbeat). One
+ * run per rule.
  */
 import { inject, injectable, type HttpRequest } from '../../../kernel/contract.js';
 import { conflict, ServiceError } from '../../../kernel/errors.js';
@@ -10,7 +11,6 @@ import type { IgnoreRule } from './rule.js';
 import { elapsed } from '../../../lib/clock-skew.js';
 import { RulePreview } from './rule-preview.js';
 
-/** After this long without a sign of life the process of a run counts as dead. */
 const SILENT_MS = 15_000;
 
 @injectable()
@@ -23,12 +23,10 @@ export class Runs {
     @inject(RulePreview) private readonly rulePreview: RulePreview,
   ) {}
 
-  /** The last run of a rule. */
   last(ruleId: string): Promise<ApplyDoc | null> {
     return this.deps.applies.get(ruleId);
   }
 
-  /** Starts a run. @throws ServiceError not_found, conflict */
   async start(ruleId: string, principal: HttpRequest['principal']): Promise<void> {
     const { applies, ids, clock, muting, audit } = this.deps;
     const rule = await this.rulePreview.active(ruleId);
@@ -61,7 +59,6 @@ export class Runs {
     this.#work(rule, run);
   }
 
-  /** Continues the runs of dead processes. */
   async resume(): Promise<void> {
     const { applies, clock, ids } = this.deps;
     const filter = { state: 'running', ...elapsed('beat_at', SILENT_MS, clock.now()) };
@@ -78,13 +75,11 @@ export class Runs {
     }
   }
 
-  /** Stops at the next batch. Another process, or the next start, continues. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.idle();
   }
 
-  /** Resolves when this process has finished its runs. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
@@ -101,7 +96,8 @@ export class Runs {
       const step = await this.rulePreview.step(rule, run.cursor);
       const done = step.next === null;
       const now = this.deps.clock.iso();
-      // One write counts the batch and moves the cursor. After a crash the batch runs again and skips muted groups.
+      // One write counts the batch and moves the cursor. After a crash the batch runs again and
+      // skips muted groups.
       const changed = await this.deps.applies.change(
         { id: run.id, owner: run.owner },
         {
@@ -121,7 +117,7 @@ export class Runs {
       const set = { state: 'failed', problem, finished_at: this.deps.clock.iso() };
       await this.deps.applies.change({ id: run.id, owner: run.owner }, { set });
     } catch (fault) {
-      // The run stays marked as running without a sign of life, so the job takes it up.
+      // The run stays marked as running without a heartbeat, so the job takes it over.
       this.deps.log.error({ err: fault, rule: run.id }, 'the end of a rule’s run could not be written');
     }
   }

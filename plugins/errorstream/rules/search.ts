@@ -1,8 +1,7 @@
-/** Ignore rules for the search, by their pattern, reason and the words for their kind. */
 import type { SearchProvider } from '../../../ports/domain/search.js';
 import type { Registry } from './registry.js';
 
-/** All of them, which every process keeps in memory anyway (rules/book.ts). */
+/** All rules, which every process has in memory (rules/ignore-rule-filter.ts). */
 const LOOKED_THROUGH = 1000;
 
 export const ruleSearch = (registry: Pick<Registry, 'page'>): SearchProvider => ({

@@ -1,7 +1,3 @@
-/**
- * The services of the ignore rules that routes, pages and jobs use. Their constructors name the services that they
- * need.
- */
 import type { Instances, JobSpec, PluginContext } from '../../../kernel/contract.js';
 import { AUDIT } from '../../../ports/domain/audit.js';
 import { BUGS, MUTING } from '../../../ports/domain/bugs.js';
@@ -29,13 +25,12 @@ export const createRuleDeps = (ctx: PluginContext): RuleDeps => ({
   log: ctx.log,
 });
 
-/** @param scope the plugin's own container */
 export function buildRules(scope: Pick<PluginContext, 'bind' | 'services'>, deps: RuleDeps): RuleServices {
   scope.bind(RULE_DEPS, deps);
   return scope.services(SERVICES);
 }
 
-/** Every ten seconds: unmutes after changes and expiries, and continues runs that a crash stopped. */
+/** Runs every ten seconds: unmutes after changes and expiries, and continues interrupted runs. */
 export const buildRuleJobs = ({ reconciler, runs }: RuleServices): JobSpec[] => [
   {
     name: 'rules',

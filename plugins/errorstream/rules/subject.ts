@@ -1,4 +1,4 @@
-/** The input of an ignore rule: an incoming report, or a stored group (contract 21, match text). Pure. */
+/** Input of an ignore rule: an incoming report or a stored group (contract 21, match text). */
 import { getShortClassName } from '../../../lib/text/error-title.js';
 
 export interface Subject {
@@ -9,14 +9,14 @@ export interface Subject {
   environment?: string | null;
 }
 
-/** The title, the message and `Class: message`, without missing or repeated texts. */
+/** Returns title, message and `Class: message`, without missing or repeated texts. */
 export function listSubjectTexts({ title, error_message, exception_class }: Subject): string[] {
   const message = error_message ?? '';
   const whole = [exception_class ?? '', message].filter((part) => part !== '').join(': ');
   return [...new Set([title, message, whole])].filter((text) => text !== '');
 }
 
-/** The class as reported, and its last segment: a pattern may name either. */
+/** Returns the class as reported and its last segment, since a pattern may name either. */
 export function listClassNames(name: string | null | undefined): string[] {
   if (name === null || name === undefined || name.trim() === '') return [];
   return [...new Set([name.trim(), getShortClassName(name)])];

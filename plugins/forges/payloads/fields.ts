@@ -1,4 +1,4 @@
-/** Reading a parsed body of a stranger: each question gives a value of its kind, or none. Pure. */
+/** Reads untrusted payload fields: each accessor returns a value of its type or an empty one. */
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { normalizeTime } from '../../../lib/time.js';
 import { MAX_TEXT_CHARACTERS } from '../mentions.js';
@@ -8,10 +8,8 @@ export type ForgePayload = Readonly<Record<string, unknown>>;
 const MAX_URL_CHARACTERS = 500;
 const MAX_TITLE_CHARACTERS = 200;
 const MAX_NAME_CHARACTERS = 80;
-/** Of SHA-1 and SHA-256, in full. */
 const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
-/** An object's members; none of anything else. */
 export const toPayloadFields = (value: unknown): ForgePayload =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as ForgePayload) : {};
 
@@ -26,7 +24,6 @@ export function parseTitle(text: string): string {
   return title.length > MAX_TITLE_CHARACTERS ? `${title.slice(0, MAX_TITLE_CHARACTERS - 1).toWellFormed()}…` : title;
 }
 
-/** The first that is a name. */
 export function findName(...candidates: readonly unknown[]): string | null {
   for (const candidate of candidates) {
     const name = toPayloadText(candidate)
@@ -42,13 +39,12 @@ export function findName(...candidates: readonly unknown[]): string | null {
 export const parseCommit = (value: unknown): string | null =>
   typeof value === 'string' && COMMIT.test(value) ? value : null;
 
-/** @returns the address as it came, when a page may link to it */
 export function parsePageUrl(value: unknown): string | null {
   if (typeof value !== 'string' || value.length > MAX_URL_CHARACTERS || !/^https?:\/\//i.test(value)) return null;
   return URL.canParse(value) ? value : null;
 }
 
-/** GitLab writes `2026-09-21 14:13:20 UTC` too. */
+/** GitLab also sends `2026-09-21 14:13:20 UTC`. */
 export function parseTime(value: unknown): string | null {
   return typeof value === 'string' && value.length <= 40 ? normalizeTime(value) : null;
 }

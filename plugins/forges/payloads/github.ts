@@ -1,4 +1,3 @@
-/** Deliveries of GitHub, and of Gitea and Forgejo, which took its form over. Pure. */
 import type { Change } from './change.js';
 import { parsePush } from './push.js';
 import {
@@ -12,13 +11,14 @@ import {
   type ForgePayload,
 } from './fields.js';
 
-/** @param event of `X-GitHub-Event` or `X-Gitea-Event`; what neither links nor fixes tells of nothing */
+/**
+ * @param event value of `X-GitHub-Event` or `X-Gitea-Event`; irrelevant events return no changes
+ */
 export function parseGithubChanges(event: string, body: ForgePayload): Change[] {
   if (event === 'push') return parsePush(body, getDefaultBranch(body));
   return event.startsWith('pull_request') ? parsePullRequest(body) : [];
 }
 
-/** The branch that the repository's own pages show first; null where the body does not say. */
 const getDefaultBranch = (body: ForgePayload): string | null =>
   toPayloadText(toPayloadFields(body['repository'])['default_branch']) || null;
 
@@ -27,7 +27,7 @@ function parsePullRequest(body: ForgePayload): Change[] {
   const url = parsePageUrl(pull['html_url']);
   if (url === null) return [];
   const title = toPayloadText(pull['title']);
-  // The events of reviews have the time of the merge alone.
+  // Review events only have the merge time.
   const merged = pull['merged'] === true || toPayloadText(pull['merged_at']) !== '';
   const state = merged ? 'merged' : pull['state'] === 'closed' ? 'closed' : pull['draft'] === true ? 'draft' : 'open';
   return [

@@ -1,4 +1,3 @@
-/** Deliveries of GitLab: push and merge request hooks. Pure. */
 import type { PullRequestState } from '../../../ports/domain/forge-changes.js';
 import type { Change } from './change.js';
 import { parsePush } from './push.js';
@@ -43,7 +42,7 @@ function parseMergeRequest(body: ForgePayload): Change[] {
       url,
       title: parseTitle(title),
       text: `${title}\n\n${toPayloadText(request['description'])}`,
-      // The body names who acted, and the author by number alone; the last commit has a name.
+      // The body names the acting user, but the author only by id; the last commit has a name.
       author: findName(
         toPayloadFields(toPayloadFields(request['last_commit'])['author'])['name'],
         toPayloadFields(body['user'])['username'],
@@ -55,7 +54,7 @@ function parseMergeRequest(body: ForgePayload): Change[] {
   ];
 }
 
-/** A merge that only moved the branch forward made no commit of its own. */
+/** A fast-forward merge has no merge commit. */
 const getMergeCommit = (request: ForgePayload): string | null =>
   parseCommit(request['merge_commit_sha']) ??
   parseCommit(request['squash_commit_sha']) ??

@@ -1,4 +1,3 @@
-/** A push, which all forges describe alike. Pure. */
 import type { Change } from './change.js';
 import {
   parseCommit,
@@ -14,7 +13,7 @@ import {
 
 const BRANCH = 'refs/heads/';
 
-/** @param branch the default one; null where the body does not name it */
+/** @param branch the default branch; null when the body omits it */
 export function parsePush(body: ForgePayload, branch: string | null): Change[] {
   const ref = toPayloadText(body['ref']);
   if (!ref.startsWith(BRANCH)) return [];

@@ -1,4 +1,4 @@
-/** The routes that administer licenses, in the envelope (contract 50, administration API). */
+/** Administration routes for licenses (contract 50, administration API). */
 import joi from 'joi';
 import { created, invalid, Reply, stated, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import type { NewLicense, LicenseFields, LicenseQuery } from '../model/fields.js';

@@ -1,4 +1,6 @@
-/** Writes licenses as CSV (RFC 4180), keys masked. A spreadsheet never runs a cell as a formula. */
+/**
+ * Formats licenses as CSV (RFC 4180) with masked keys; cells cannot run as spreadsheet formulas.
+ */
 import type { Principal } from '../../../kernel/contract.js';
 import { escapeFormula } from '../../../lib/text/csv.js';
 import { iteratePages } from '../../../lib/paging.js';
@@ -27,7 +29,7 @@ const COLUMNS = [
 
 const PAGE = 1_000;
 
-/** Writes one cell: a `'` disarms a formula, quotes follow RFC 4180. */
+/** Formats one cell: a leading `'` disarms a formula, quotes follow RFC 4180. */
 export function formatCsvCell(value: LicenseView[keyof LicenseView]): string {
   if (value === null) return '';
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value);

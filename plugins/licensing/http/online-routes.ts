@@ -1,4 +1,4 @@
-/** The routes for applications: validate, deactivate, file and pubkey, without the envelope (contracts 00 and 50). */
+/** Routes for applications, without the envelope (contracts 00 and 50). */
 import { createHash } from 'node:crypto';
 import { Reply, text, type RouteSpec } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -13,16 +13,14 @@ import { deactivateAnswer, pubkeyAnswer, pubkeyQuery, validateAnswer } from './s
 const BASE = '/api/license/v1';
 
 const unstored = (status: number, body: object): Reply => new Reply(status, body).header('cache-control', 'no-store');
-/** A question without a key cannot be answered, and two keys are ambiguous. */
 const keyNeeded = (): ServiceError =>
   new ServiceError('invalid_request', 'The question names no license key, or two.', {
     fields: { key_sha256: 'give either this or the header X-License-Key' },
   });
-/** A refusal names the state in its own word. */
 const stated = (status: number, state: LicenseStatus): Reply =>
   unstored(status, { status: state, message: MESSAGES[state] });
 
-/** A known key gets its answer, however many others ask from the same address. */
+/** A request with a valid key is not limited by other requests from the same address. */
 const ASKED_WITH_KEY: NonNullable<RouteSpec['limits']> = {
   bucket: 'validate',
   proves: ({ method, body, query }, answer) => {

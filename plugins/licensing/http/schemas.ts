@@ -1,4 +1,4 @@
-/** Shapes of the answers of `/api/license/v1`, and of administration's requests (contract 50). */
+/** Request and response schemas of `/api/license/v1` (contract 50). */
 import joi from 'joi';
 import { named, pageOf, stated, whole } from '../../../kernel/contract.js';
 import { keyHash, productField, timestamp } from '../model/fields.js';

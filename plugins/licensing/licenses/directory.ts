@@ -25,7 +25,7 @@ export class LicenseDirectoryAdapter implements LicenseDirectory {
 
   async *opening(product: string): AsyncGenerator<LicenseCredential, void, undefined> {
     const now = isoOf(this.deps.clock.now());
-    // A condition on what no index holds would fail for all where one is damaged.
+    // A filter on an unindexed field would fail for all licenses when one document is damaged.
     const query = { filter: { product, status: 'active' }, limit: PAGE, damaged: this.#damage.tell };
     for await (const { key_sha256, key_hash, expires_at } of each(this.deps.licenses, query)) {
       if (expires_at !== null && expires_at <= now) continue;

@@ -1,6 +1,6 @@
 /**
- * Sends one event for each license that reaches its end, and one for each that soon will. Every question computes
- * expiry itself; this job only tells the access files and the receivers of events (contract 50, events).
+ * Emits an event before and at the expiry of each license (contract 50, events). Requests compute
+ * expiry themselves.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { AHEAD_MS, hasElapsed } from '../../../lib/clock-skew.js';
@@ -30,7 +30,6 @@ export class LicenseExpiry {
     @inject(LICENSE_OUTBOX) private readonly outbox: LicensingOutbox<LicenseDoc>,
   ) {}
 
-  /** Answers the number of expired licenses. */
   async run(signal?: AbortSignal): Promise<number> {
     const products = await this.#takeBack(signal);
     let n = 0;
@@ -48,8 +47,8 @@ export class LicenseExpiry {
   }
 
   /**
-   * A clock that was ahead told of ends too early, and is put back: they are due again. Answers the products whose
-   * licenses are good again.
+   * Makes licenses due again that were reported as expired while the clock ran ahead.
+   * @returns the products of these licenses
    */
   async #takeBack(signal?: AbortSignal): Promise<Set<string>> {
     const { licenses, expiryMarks, clock, config } = this.deps;
@@ -57,7 +56,7 @@ export class LicenseExpiry {
     const mark = await expiryMarks.get(MARK);
     const now = clock.now();
     if (mark === null || Date.parse(mark.until) <= now + AHEAD_MS) return products;
-    // Two machines whose clocks differ must not tell of one license in turns.
+    // Keeps two machines with different clocks from alternately reporting the same license.
     if (mark.taken_back_at !== undefined && !hasElapsed(mark.taken_back_at, HOUR_MS, now)) return products;
     const early: Filter = { status: 'active', expires_at: { gt: isoOf(now), lte: mark.until }, expire_due: null };
     for await (const license of each(licenses, { filter: early, sort: [['created_at', 'asc']], limit: BATCH })) {
@@ -86,10 +85,9 @@ export class LicenseExpiry {
     }
   }
 
-  /** False when the license was changed meanwhile, or another process sent the event. */
+  /** @returns false when the license changed meanwhile, or another process sent the event */
   async #tell(license: LicenseDoc, due: Due, event: string): Promise<boolean> {
     const entry = buildLicenseEvent(this.deps, event, license);
-    // An expired license needs no warning any more.
     const unset = due === 'expire_due' ? ['expire_due', 'warn_due'] : [due];
     const changed = await this.deps.licenses.change(
       { id: license.id, rev: license.rev, [due]: license[due] },

@@ -1,6 +1,5 @@
 import type { StepGiven } from '../../../ports/domain/dashboard.js';
 
-/** The command that makes a first license (contract 50, administration). Pure. */
 export const buildFirstLicenseCommand = ({ baseUrl, project, token }: StepGiven): string =>
   [
     `curl ${baseUrl}/api/license/v1/licenses \\`,

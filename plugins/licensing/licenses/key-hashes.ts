@@ -1,7 +1,7 @@
 /**
- * Computes the bcrypt hash of each key for the access files, once (contract 40, access files). Keys are hashed one at a
- * time and behind every password, so that a login never waits for a thousand new licenses. A license without a hash
- * carries `hash_due`, so the job finds it after a crash.
+ * Computes the bcrypt hash of each key once (contract 40, access files). Keys are hashed one at a
+ * time, after password checks, so that logins never wait. `hash_due` marks missing hashes, so the
+ * job finds them after a crash.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { each } from '../../../lib/paging.js';
@@ -14,7 +14,6 @@ import { LicenseChangeNotifier } from './watchers.js';
 export const KEY_PURPOSE = 'licensing.key';
 const COST = 8;
 const BATCH = 200;
-/** Watchers hear of this many new hashes at once. */
 const GROUP = 100;
 
 @injectable()
@@ -29,12 +28,10 @@ export class KeyHashes {
     @inject(LicenseChangeNotifier) private readonly watchers: LicenseChangeNotifier,
   ) {}
 
-  /** Hashes a key that somebody waits for. */
   async hash(key: string): Promise<string> {
     return this.deps.hasher.hash(key, COST, { background: true });
   }
 
-  /** Hashes the missing ones in the background. */
   later(): void {
     this.#background ??= this.reconcile()
       .then(
@@ -44,7 +41,10 @@ export class KeyHashes {
       .finally(() => (this.#background = null));
   }
 
-  /** Hashes every key whose hash was missing at `before`, oldest first. Answers the number of hashes. */
+  /**
+   * Hashes every key whose hash was missing at `before`, oldest first.
+   * @returns the number of new hashes
+   */
   async reconcile(before?: string, signal?: AbortSignal): Promise<number> {
     const run = this.#tail.then(() => this.#all(before, signal));
     this.#tail = run.catch(() => undefined);
@@ -74,7 +74,7 @@ export class KeyHashes {
     return n;
   }
 
-  /** Null for a key that another data key sealed: that key cannot open the store, and the others go on. */
+  /** Returns null for a key sealed with another data key; the remaining keys are still hashed. */
   async #hashOf({ id, key_sealed }: LicenseDoc): Promise<string | null> {
     let key: string;
     try {
@@ -98,7 +98,6 @@ export class KeyHashes {
     );
   }
 
-  /** Waits until the current key is hashed, then stops. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await Promise.all([this.#tail, this.#background]);

@@ -1,6 +1,6 @@
 /**
- * Finds the license of a key. A key's license never changes, so its id is remembered and the license is read by the id,
- * which spares the search; what is read is the license as it is now.
+ * Finds the license of a key. A key never moves to another license, so the id is cached and the
+ * license is read by id.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
@@ -11,12 +11,14 @@ const MOST_REMEMBERED = 10_000;
 
 @injectable()
 export class KeyedLicenses {
-  /** Hash of a key → id of its license. */
   readonly #ids = new BoundedMap<string>({ most: MOST_REMEMBERED });
 
   constructor(@inject(DEPS) private readonly deps: Pick<LicensingDeps, 'licenses'>) {}
 
-  /** @param key_sha256 in lower case. Null: no license has this key */
+  /**
+   * @param key_sha256 in lower case
+   * @returns null when no license has this key
+   */
   async find(key_sha256: string): Promise<LicenseDoc | null> {
     const { licenses } = this.deps;
     const id = this.#ids.get(key_sha256);

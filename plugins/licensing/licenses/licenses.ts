@@ -1,7 +1,7 @@
 /**
- * Licenses for administrators and shops: creation, moves between states, changes (contract 50). Every write compares
- * the revision that its decision was based on, so two simultaneous changes never mix. A change of what opens the
- * release store is announced before and after, and the access files are written before the answer.
+ * Creates and changes licenses (contract 50). Every write compares the revision it was based on.
+ * Changes of store access are announced before and after, and access files are written before the
+ * response.
  */
 import { findChangedFields } from '../../../lib/changed-fields.js';
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
@@ -22,7 +22,7 @@ import { toLicenseView, type LicenseView } from '../model/view.js';
 import { LicenseChangeNotifier } from './watchers.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 
-/** A writer that loses to others this often meets a defect, not competition. */
+/** Maximum attempts of a write; losing more often indicates a defect, not contention. */
 const MOST_TRIES = 20;
 const AUDITED = [
   'status',
@@ -46,12 +46,14 @@ const PAST: Readonly<Record<LicenseMove, string>> = {
 
 export interface CreatedLicense {
   license: LicenseView;
-  /** The whole key of a new license, or of a license that a shop asked for again. */
   key: string;
   created: boolean;
 }
 
-/** Decides the change of a license from its present state; null when nothing changes. @throws ServiceError */
+/**
+ * Computes a change from the license's current state.
+ * @throws ServiceError
+ */
 type Decision = (license: LicenseDoc) => { set: Partial<LicenseDoc>; action: string } | null;
 
 @injectable()
@@ -65,8 +67,9 @@ export class Licenses {
   ) {}
 
   /**
-   * Creates one license. A known `client_ref` gets its existing license, unchanged.
-   * @throws ServiceError unknown_project, insufficient_scope; conflict when the repeated order asks for other seats
+   * Creates a license. An existing `client_ref` returns its license unchanged.
+   * @throws ServiceError unknown_project, insufficient_scope; conflict when the repeated order
+   *   requests other seats
    */
   async create(actor: Principal, input: NewLicense): Promise<CreatedLicense> {
     await this.#accepts(actor, input.product);
@@ -87,7 +90,10 @@ export class Licenses {
     return { license: await this.#view(doc, key), key, created: true };
   }
 
-  /** Makes many equal licenses; each key opens the release store once it is hashed. @throws as `create` */
+  /**
+   * Creates identical licenses; a key grants store access once it is hashed.
+   * @throws as `create`
+   */
   async createMany(actor: Principal, input: NewLicense, count: number): Promise<CreatedLicense[]> {
     await this.#accepts(actor, input.product);
     const made = Array.from({ length: count }, () => createLicenseDoc(this.deps, getCallerName(actor), input));
@@ -111,7 +117,7 @@ export class Licenses {
     return this.#view(await this.need(principal, id));
   }
 
-  /** Newest first. A token bound to a project sees that project alone. */
+  /** Lists licenses, newest first. A token bound to a project sees only that project. */
   async page(
     principal: Principal,
     query: LicenseQuery,
@@ -169,7 +175,10 @@ export class Licenses {
     return this.#change(actor, await this.need(actor, id), decide, reason === undefined ? {} : { reason });
   }
 
-  /** Sets another end, also an earlier one, because an administrator decides. @throws as `move` */
+  /**
+   * Sets another expiry. An earlier one is allowed, because an administrator decides.
+   * @throws as `applyTransition`
+   */
   async extend(actor: Principal, id: string, expires_at: string | null): Promise<LicenseView> {
     return this.#change(actor, await this.need(actor, id), ({ status, ...license }) => {
       if (getNextState(status, 'extend') === null) throw createMoveError(status, 'extend');
@@ -178,9 +187,9 @@ export class Licenses {
   }
 
   /**
-   * Extends for shops, whose payment provider repeats its calls and changes their order: a time not later than the
-   * license's own end changes nothing.
-   * @throws as `move`
+   * Extends a license for a shop. Payment providers repeat and reorder calls, so a time not later
+   * than the current expiry changes nothing.
+   * @throws as `applyTransition`
    */
   async extendByRef(actor: Principal, product: string, client_ref: string, expires_at: string): Promise<LicenseView> {
     checkProduct(actor, product);
@@ -194,7 +203,10 @@ export class Licenses {
     });
   }
 
-  /** Changes only the given fields. @throws ServiceError not_found, insufficient_scope, final_state */
+  /**
+   * Changes only the given fields.
+   * @throws ServiceError not_found, insufficient_scope, final_state
+   */
   async change(actor: Principal, id: string, { features, ...rest }: LicenseFields): Promise<LicenseView> {
     const fields = { ...rest, ...(features !== undefined && { features: JSON.stringify(features) }) };
     return this.#change(actor, await this.need(actor, id), (license) => {
@@ -206,7 +218,10 @@ export class Licenses {
     });
   }
 
-  /** Shows the whole key; the audit log records who looked. @throws ServiceError not_found, insufficient_scope */
+  /**
+   * Returns the whole key; the audit log records who read it.
+   * @throws ServiceError not_found, insufficient_scope
+   */
   async reveal(actor: Principal, id: string): Promise<string> {
     const license = await this.need(actor, id);
     await this.deps.audit.record(actor, 'license.key_shown', id, { key: license.key_masked });
@@ -217,7 +232,6 @@ export class Licenses {
     return this.deps.cipher.open(key_sealed, KEY_PURPOSE);
   }
 
-  /** Hours that a client of this project may go on without an answer. */
   async ttlOf(product: string): Promise<number> {
     return (await this.deps.projects.get(product))?.cache_ttl_hours ?? 0;
   }

@@ -1,7 +1,6 @@
 /**
- * Tells whether what opens the release store may have changed, so that the next look finds a change whose announcement
- * was lost in a crash. The mark differs once a change begins, and differs again once the change has ended: a reader in
- * between holds the first mark, and so looks again (docs/consistency.md).
+ * Detects changes of store access whose announcement a crash lost (docs/consistency.md). The mark
+ * changes when a change begins and ends, so a reader in between reads again.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { hasElapsed } from '../../../lib/clock-skew.js';
@@ -9,14 +8,13 @@ import { MINUTE_MS } from '../../../lib/time.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 
 const ID = 'opening';
-/** A change takes milliseconds; a change open for longer belongs to a dead process. */
+/** A change takes milliseconds; one that is open for longer belongs to a dead process. */
 const LEFT_MS = MINUTE_MS;
 
 @injectable()
 export class OpeningMarks {
   constructor(@inject(DEPS) private readonly deps: Pick<LicensingDeps, 'marks' | 'clock' | 'ids'>) {}
 
-  /** Runs a change, with a mark before and after. */
   async around<T>(change: () => Promise<T>): Promise<T> {
     const { marks, clock, ids } = this.deps;
     const id = ids.uuid();
@@ -34,7 +32,6 @@ export class OpeningMarks {
     return [mark?.n ?? 0, ...open].join(' ');
   }
 
-  /** Closes changes that dead processes left open. Answers whether there were any. */
   async reconcile(): Promise<boolean> {
     const now = this.deps.clock.now();
     const mark = await this.deps.marks.get(ID);

@@ -1,4 +1,4 @@
-/** Makes the stored form of a new license, and the members that follow from other members (contract 50). */
+/** Builds the document of a new license and its derived fields (contract 50). */
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { LICENSE_CREATED } from '../../../ports/domain/licensing.js';
 import type { LicensingDeps } from '../deps.js';
@@ -13,8 +13,8 @@ import { KEY_PURPOSE } from './key-hashes.js';
 type Parts = Pick<LicensingDeps, 'clock' | 'ids' | 'cipher' | 'config'>;
 
 /**
- * @param by the maker's name, as the license records it
- * @returns the license, and its whole key
+ * @param by the name of the creator
+ * @returns the license and its whole key
  */
 export function createLicenseDoc(parts: Parts, by: string, input: NewLicense): { doc: LicenseDoc; key: string } {
   const { clock, ids, cipher, config } = parts;
@@ -60,8 +60,8 @@ export function createLicenseDoc(parts: Parts, by: string, input: NewLicense): {
 }
 
 /**
- * The times when the end of a license, and its coming end, are announced. Undefined members are removed.
- * @param days by which the warning precedes the end
+ * Computes when the expiry and its warning are due; undefined members are removed.
+ * @param days from the warning to the expiry
  */
 export function getDueTimes(
   { status, expires_at }: Pick<LicenseDoc, 'status' | 'expires_at'>,
@@ -71,7 +71,6 @@ export function getDueTimes(
   return { expire_due: expires_at, warn_due: isoOf(Date.parse(expires_at) - days * DAY_MS) };
 }
 
-/** An event of a license, for its outbox. */
 export function buildLicenseEvent(
   { ids, clock }: Pick<LicensingDeps, 'ids' | 'clock'>,
   event: string,
@@ -82,7 +81,6 @@ export function buildLicenseEvent(
 
 export const getRefKey = (product: string, client_ref: string): string => `${product} ${client_ref}`;
 
-/** `q` searches the licensee, the e-mail address and the shown group of the key. */
 export const buildSearchText = ({
   licensee,
   email,

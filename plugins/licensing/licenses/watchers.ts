@@ -1,16 +1,18 @@
-/** Tells listeners at once that what opens the release store has changed. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { SECOND_MS } from '../../../lib/time.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 
-/** An answer waits for the access files no longer than this; the next look finds what is missing then. */
+/** Maximum time a response waits for the access files; the next check writes what is missing. */
 const PATIENCE_MS = 5 * SECOND_MS;
 
 @injectable()
 export class LicenseChangeNotifier {
   constructor(@inject(DEPS) private readonly deps: Pick<LicensingDeps, 'watchers' | 'log'>) {}
 
-  /** Never rejects. @param product null when several products changed */
+  /**
+   * Never rejects.
+   * @param product null when several products changed
+   */
   async tell(product: string | null): Promise<void> {
     await Promise.all(this.deps.watchers().map((watcher) => this.#tell(product, () => watcher.changed(product))));
   }

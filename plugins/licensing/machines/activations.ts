@@ -1,4 +1,4 @@
-/** The machines of a license in administration: approve, reject, block, release (contract 50, administration API). */
+/** Administers the machines of a license (contract 50, administration API). */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, notFound, refuse } from '../../../kernel/errors.js';
 import type { Filter } from '../../../ports/store.js';
@@ -36,7 +36,10 @@ export class Activations {
     @inject(LicensedMachines) private readonly machines: LicensedMachines,
   ) {}
 
-  /** The machines of one license, oldest first. @throws ServiceError not_found, insufficient_scope */
+  /**
+   * Lists the machines of one license, oldest first.
+   * @throws ServiceError not_found, insufficient_scope
+   */
   async page(
     principal: Principal,
     license_id: string,
@@ -50,7 +53,6 @@ export class Activations {
     return { ...page, count: () => activations.count(filter) };
   }
 
-  /** Machines that wait for approval, of every license the caller may see, oldest first. */
   async waiting(principal: Principal, limit: number): Promise<ActivationDoc[]> {
     const product = getTokenProduct(principal);
     const filter: Filter = { status: 'pending', ...(product !== null && { product }) };
@@ -61,7 +63,6 @@ export class Activations {
     return this.deps.activations.count({ status: 'pending' });
   }
 
-  /** Counts the machines of a license by state. */
   async states(license_id: string): Promise<Partial<Record<ActivationState, number>>> {
     const counts = await this.deps.activations.groupCount('status', { license_id });
     return Object.fromEntries(counts.map(({ key, n }) => [String(key), n]));

@@ -1,9 +1,7 @@
 /**
- * The places of a license, one for each machine. A place is a number in a unique index, and the first writer has it:
- * two machines that come at once, in one process or in two, cannot share one. No count is kept that a crash could
- * falsify.
- * An approval may exceed the maximum, and a maximum may be lowered: each place taken beyond the maximum leaves one
- * fewer free below. Rejected: a counter in the license, which a crash between counter and machine leaves wrong.
+ * Machine slots of a license. A slot is a number in a unique index, so concurrent machines never
+ * share one and no counter can become wrong. Approvals may exceed the maximum: each slot above it
+ * leaves one fewer below.
  */
 import type { Collection } from '../../../kernel/contract.js';
 import type { Filter } from '../../../ports/store.js';
@@ -19,7 +17,6 @@ export interface MachineSlot {
 
 export const MAX_PENDING_MACHINES = 100;
 
-/** Most licenses are for so many machines at most: their places are counted at once. */
 
 const LETTER = { active: 'a', pending: 'p' } as const;
 
@@ -30,28 +27,27 @@ export class MachineSlots {
     private readonly kind: SlotKind,
   ) {}
 
-  /** The number of taken places. */
   used(): Promise<number> {
     return this.rows.count({ license_id: this.license.id, status: this.kind });
   }
 
   /**
-   * A place that a new machine may take; null when all are taken.
-   * @param guess true tries the place right behind the taken ones; false finds a free one, after a guess failed
+   * Returns a slot for a new machine.
+   * @param guess true tries the slot after the taken ones; false searches a free one after a failed
+   *   guess
    */
   async free(guess: boolean): Promise<MachineSlot | null> {
     const limit = await this.#limit();
     return limit === 0 ? null : this.#freeIn(0, limit, guess);
   }
 
-  /** A place beyond the maximum, for an approval; null when all 10,000 are taken. */
   async beyond(): Promise<MachineSlot | null> {
     return this.#freeIn(this.license.max_activations ?? 0, MAX_ACTIVATIONS, false);
   }
 
   /**
-   * New machines take places below this limit: the largest that, together with the places taken above it, stays within
-   * the maximum.
+   * Computes the upper bound for new slots: the largest that, with the slots taken above it, stays
+   * within the maximum.
    */
   async #limit(): Promise<number> {
     if (this.kind === 'pending') return MAX_PENDING_MACHINES;
@@ -68,7 +64,7 @@ export class MachineSlots {
     return low + (await this.#count(low, MAX_ACTIVATIONS)) <= most ? low : 0;
   }
 
-  /** Finds a random free number by halving: one question per binary digit of the range. */
+  /** Finds a random free number by bisection: one query per binary digit of the range. */
   async #freeIn(from: number, to: number, guess: boolean): Promise<MachineSlot | null> {
     let [low, high] = [from, to];
     let taken = await this.#count(low, high);

@@ -1,7 +1,6 @@
 /**
- * Machines of a license. Each has one activation, whose id follows from the key and the machine, and holds at most one
- * place (machine-slots.ts). Every step is one write of one document, compared with what was read (contract 50,
- * license).
+ * Machines of a license (contract 50, license). Each has one activation, whose id derives from key
+ * and machine, and at most one slot. Every step is one compare-and-set write.
  */
 import { hash } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';
@@ -19,12 +18,10 @@ import { ACTIVATION_OUTBOX, type LicensingOutbox } from '../outbox.js';
 import { MachineSlots, type MachineSlot, type SlotKind } from './machine-slots.js';
 
 export const INACTIVE_AFTER_MS = 90 * DAY_MS;
-/** `last_seen` is written at most this often. */
 const SEEN_MS = MINUTE_MS;
-/** A process that loses places to others this often meets a defect, not competition. */
+/** Maximum attempts to take a slot; losing more often indicates a defect, not contention. */
 const MOST_TRIES = 50;
 
-/** The machine as its client describes it. */
 export interface Machine {
   machine_id: string;
   machine_name: string | null;
@@ -32,7 +29,6 @@ export interface Machine {
   app_version: string | null;
 }
 
-/** The state of an asking machine's activation; `limit` when the machine gets none. */
 export type Seat = 'active' | 'pending' | 'blocked' | 'limit';
 
 export const getActivationId = ({ key_sha256 }: Pick<LicenseDoc, 'key_sha256'>, machine_id: string): string =>
@@ -55,14 +51,13 @@ export class LicensedMachines {
     return new MachineSlots(this.deps.activations, license, 'active').used();
   }
 
-  /** The seat that a machine would have; nothing is stored. */
   async look(license: LicenseDoc, known: ActivationDoc | null): Promise<Seat> {
     if (known !== null && known.status !== 'released') return known.status;
     return (await new MachineSlots(this.deps.activations, license, 'active').free(true)) === null ? 'limit' : 'active';
   }
 
   /**
-   * The machine's seat, taken if it has none. A machine keeps its active place; for a free place the first writer wins.
+   * Returns the machine's seat and takes one if it has none. For a free slot the first writer wins.
    * @param known the activation as the caller read it
    */
   async take(license: LicenseDoc, machine: Machine, known: ActivationDoc | null): Promise<Seat> {
@@ -71,7 +66,7 @@ export class LicensedMachines {
       await this.#seen(known, machine);
       return 'active';
     }
-    // Most machines that meet a full license leave here, without waiting for each other.
+    // Most machines of a full license return here, without waiting for each other.
     if ((await new MachineSlots(this.deps.activations, license, 'active').free(true)) === null)
       return this.#wait(license, machine, known);
     return this.#mutex.run(license.id, () => this.#seat(license, machine));
@@ -89,7 +84,7 @@ export class LicensedMachines {
     throw new Error(`no place of license ${license.id} could be taken in ${MOST_TRIES} tries`);
   }
 
-  /** Over the limit, the machine waits for an approval where the license allows that. */
+  /** Over the limit, the machine awaits approval if the license allows that. */
   async #wait(license: LicenseDoc, machine: Machine, first: ActivationDoc | null): Promise<Seat> {
     const places = new MachineSlots(this.deps.activations, license, 'pending');
     let known = first;
@@ -108,7 +103,7 @@ export class LicensedMachines {
     throw new Error(`no waiting place of license ${license.id} could be taken in ${MOST_TRIES} tries`);
   }
 
-  /** False when the place, or the machine, was taken meanwhile. */
+  /** @returns false when the slot or the machine was taken meanwhile */
   async #write(
     license: LicenseDoc,
     machine: Machine,
@@ -166,13 +161,15 @@ export class LicensedMachines {
     await activations.change({ id: known.id, last_seen: known.last_seen }, { set });
   }
 
-  /** Keeps a machine's place until its file has ended. */
   async keepUntil(activation: string, file_until: string): Promise<boolean> {
     const kept = { max: { file_until } };
     return (await this.deps.activations.change({ id: activation, status: 'active' }, kept)) !== null;
   }
 
-  /** Gives a waiting or blocked machine a place, if need be beyond the maximum. Null when its state is another. */
+  /**
+   * Assigns a slot to a pending or blocked machine, beyond the maximum if necessary.
+   * @returns null when its state differs
+   */
   async approve(license: LicenseDoc, activation: ActivationDoc): Promise<ActivationDoc | null> {
     const places = new MachineSlots(this.deps.activations, license, 'active');
     for (let tries = 0; tries < MOST_TRIES; tries++) {
@@ -188,7 +185,8 @@ export class LicensedMachines {
   }
 
   /**
-   * Moves a machine to a state without a place. Null when its state is not in `from`, or a file was issued meanwhile.
+   * Moves a machine to a state without a slot.
+   * @returns null when its state is not in `from`, or a file was issued meanwhile
    */
   leave(
     activation: ActivationDoc,
@@ -207,13 +205,11 @@ export class LicensedMachines {
     return (await this.deps.activations.change(same, { set }))?.doc ?? null;
   }
 
-  /** The end of a `.lic` that is still good, which keeps the machine's place until then; null when there is none. */
   keptUntil({ file_until, status }: ActivationDoc): string | null {
     const kept = status === 'active' && file_until !== undefined && Date.parse(file_until) > this.deps.clock.now();
     return kept ? file_until : null;
   }
 
-  /** Releases machines unseen for 90 days. Answers the number of released ones. */
   async releaseUnseen(signal?: AbortSignal): Promise<number> {
     const { activations, clock } = this.deps;
     const before = isoOf(clock.now() - INACTIVE_AFTER_MS);

@@ -1,4 +1,3 @@
-/** The caller of license functions: the project of a token, and the name to record. Pure. */
 import type { Principal } from '../../../kernel/contract.js';
 import { denied } from '../../../kernel/errors.js';
 
@@ -8,7 +7,6 @@ export function checkProduct(principal: Principal, product: string): void {
   throw denied(`The token is for the project ${principal.project} only.`);
 }
 
-/** The only product that the caller may see; null for all. */
 export const getTokenProduct = (principal: Principal): string | null =>
   principal.kind === 'token' ? principal.project : null;
 

@@ -1,4 +1,3 @@
-/** The fields of a license as the API, a form or a file gives them, and the faults in them. Pure. */
 import joi from 'joi';
 import { named, stated } from '../../../kernel/contract.js';
 import { isoOf, isTimestamp } from '../../../lib/time.js';
@@ -32,7 +31,7 @@ export interface LicenseQuery {
   key_sha256?: string;
 }
 
-/** An address names a key by this hash, never by the key itself. */
+/** URLs identify a key by this hash, never by the key itself. */
 export const keyHash = joi.string().pattern(/^[0-9a-fA-F]{64}$/, 'hex SHA-256 of the canonical key');
 
 const FEATURES_BYTES = 8 * 1024;
@@ -45,7 +44,7 @@ const line = (max: number) =>
     .max(max)
     .pattern(/[\p{Cc}\p{Cs}]/u, { invert: true, name: 'free of control characters' });
 
-/** Turns RFC 3339 with any offset into UTC with milliseconds. */
+/** Normalizes RFC 3339 with any offset to UTC with milliseconds. */
 export const timestamp = stated(
   { format: 'date-time' },
   joi.string().custom((text: string, helpers) => {
@@ -53,7 +52,7 @@ export const timestamp = stated(
   }),
 );
 
-/** True when RFC 8785 can write the value: it has no half surrogates and no infinite numbers. */
+/** Returns true when RFC 8785 can encode the value: no lone surrogates and no infinite numbers. */
 function isSignable(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed();
   if (typeof value === 'number') return Number.isFinite(value);
@@ -91,7 +90,6 @@ const shared = {
 export const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 export const productField = joi.string().pattern(SLUG, 'the slug of a project');
 
-/** A field of a license that a change of it does not take. */
 const unchangeable = (mend: string): joi.Schema =>
   joi
     .any()
@@ -133,7 +131,6 @@ export const changeBody = named(
     .example({ licensee: 'Ada Ltd', max_activations: 5 }),
 );
 
-/** Treats empty text as missing. */
 export function normalizeEmptyFields<T extends LicenseFields>(fields: T): T {
   const blank = (['licensee', 'email', 'notes'] as const).filter((name) => fields[name] === '');
   return { ...fields, ...Object.fromEntries(blank.map((name) => [name, null])) };

@@ -1,13 +1,13 @@
 /**
- * License keys (contract 50, key): five groups of five characters, the last of them a check character over GF(32). The
- * check character detects every wrong character and every exchange of two neighbours. Pure.
+ * License keys (contract 50, key): five groups of five characters, the last one a check character
+ * over GF(32). It detects every wrong character and every swap of two neighbors.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { normalizeLicenseKey } from '../../../lib/formats/license-key.js';
 
 export { normalizeLicenseKey, getCredentialName } from '../../../lib/formats/license-key.js';
 
-/** The digits of GF(32), in order: without 0, 1, I and O, which people confuse. */
+/** The digits of GF(32), in order: without the easily confused 0, 1, I and O. */
 export const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
 const RANDOM = 24;
 const GROUP = 5;
@@ -24,33 +24,29 @@ function weighed(value: number, i: number): number {
   return product;
 }
 
-/** Each character weighed at each of its places. */
 const WEIGHED: readonly (readonly number[])[] = Array.from({ length: RANDOM }, (_, i) =>
   Array.from(ALPHABET, (_character, value) => weighed(value, i)),
 );
 
-/** The check character of 24 characters of the alphabet. */
 export function computeCheckCharacter(characters: string): string {
   let sum = 0;
   for (let i = 0; i < RANDOM; i++) sum ^= WEIGHED[i]?.[ALPHABET.indexOf(characters[i] ?? '')] ?? 0;
   return ALPHABET[sum] ?? '';
 }
 
-/** Makes a key. 32 divides 256, so the lower five bits of a random byte favour no character. */
+/** Generates a key. 32 divides 256, so the lower five bits of a random byte are unbiased. */
 export function generateKey(random: (bytes: number) => Uint8Array = randomBytes): string {
   const characters = Array.from(random(RANDOM), (byte) => ALPHABET[byte & 31]).join('');
   return normalizeLicenseKey(characters + computeCheckCharacter(characters));
 }
 
-/** True when a canonical text has the shape of a key and the right check character. */
 export function isKey(canonical: string): boolean {
   if (!SHAPE.test(canonical)) return false;
   const characters = canonical.replaceAll('-', '');
   return computeCheckCharacter(characters.slice(0, RANDOM)) === characters[LENGTH - 1];
 }
 
-/** Hex SHA-256 of the canonical text, by which a key is looked up. */
+/** Returns the hex SHA-256 of the canonical text, by which a key is looked up. */
 export const hashKey = (canonical: string): string => hash('sha256', canonical, 'hex');
 
-/** The part of a key that may be shown: its last group. */
 export const maskKey = (canonical: string): string => `${'*****-'.repeat(4)}${canonical.slice(-GROUP)}`;

@@ -1,4 +1,3 @@
-/** Licenses and activations as answers show them: keys masked, no members of the store's own. Pure. */
 import type { LicenseEvent } from '../../../ports/domain/licensing.js';
 import type { Json } from '../../../ports/store.js';
 import type { ActivationDoc, LicenseDoc } from './documents.js';
@@ -29,7 +28,7 @@ export interface LicenseView {
 export const parseFeatures = ({ features }: Pick<LicenseDoc, 'features'>): { [name: string]: Json } =>
   JSON.parse(features) as { [name: string]: Json };
 
-/** @param key the whole key, in the answer to its creation; the mask otherwise */
+/** @param key the whole key, in the response to its creation; otherwise the mask */
 export function toLicenseView(
   doc: LicenseDoc,
   cache_ttl_hours: number,
@@ -90,7 +89,7 @@ export function toActivationView(doc: ActivationDoc): ActivationView {
   };
 }
 
-/** The data of a license's events (contract 50, events). */
+/** Builds the data of license events (contract 50, events). */
 export function toEventData(
   { id, product, client_ref, status, expires_at }: Pick<LicenseDoc, keyof LicenseEvent>,
   now: number,

@@ -1,11 +1,13 @@
-/** Judges a license before its machine is looked at (contract 50). Pure. */
 import type { LicenseStatus } from '../../../lib/formats/license-status.js';
 import { getLicenseState } from '../model/states.js';
 import type { LicenseDoc } from '../model/documents.js';
 
 export type LicenseVerdict = Exclude<LicenseStatus, `machine_${string}`>;
 
-/** The first that applies: invalid, revoked, inactive, pending, product_mismatch, expired; else active. */
+/**
+ * Returns the first status that applies: invalid, revoked, inactive, pending, product_mismatch,
+ * expired; else active (contract 50).
+ */
 export function evaluateLicense(
   license: Pick<LicenseDoc, 'status' | 'expires_at' | 'product'> | null,
   product: string,

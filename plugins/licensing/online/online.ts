@@ -1,4 +1,4 @@
-/** The license service for applications: validate, deactivate, file (contract 50). */
+/** Validates and deactivates licenses and issues license files for applications (contract 50). */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { hasElapsed } from '../../../lib/clock-skew.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
@@ -35,7 +35,7 @@ export interface ValidationRequest extends MachineDetails {
   license_key: string;
 }
 
-/** A key as typed, or its hash (lower case) where the key itself must not stand. */
+/** A key as entered, or its lower-case SHA-256 where the key itself must not appear. */
 type NamedKey = string | { sha256: string };
 
 interface Found {
@@ -48,7 +48,6 @@ const NO_SEAT = 'machine_id_unstable: no seat was taken; give the machine a last
 
 @injectable()
 export class LicenseValidator {
-  /** Licenses whose validation this process noted within the last minute. */
   readonly #noted: BoundedMap<true>;
 
   constructor(
@@ -62,9 +61,9 @@ export class LicenseValidator {
   }
 
   /**
-   * Answers whether a license is valid, signed.
+   * Validates a license and returns a signed answer.
    * @param takesSeat false checks without taking a seat (GET)
-   * @param warnings about ignored parameters; signed with the rest, and absent where there are none
+   * @param warnings about ignored parameters; signed with the rest, absent when empty
    */
   async validate(
     key: NamedKey,
@@ -79,7 +78,7 @@ export class LicenseValidator {
     const judged = evaluateLicense(license, product, now);
     let seated: SeatResult | null = null;
     if (license !== null && judged === 'active') {
-      // A machine without a lasting id takes no seat; one that is blocked stays blocked.
+      // A machine without a stable id takes no seat; a blocked one stays blocked.
       const takes = takesSeat && !isUnstable;
       const isJudged = machine_id !== null && (!isUnstable || activation !== null);
       const machine = isJudged ? machineOf(question, machine_id) : null;
@@ -89,7 +88,7 @@ export class LicenseValidator {
     }
     const status = seated?.status ?? judged;
     const notes = isUnstable && status === 'active' ? [...warnings, NO_SEAT] : warnings;
-    // A license tells its state alone when the question names another product.
+    // A request for another product learns only the license's state.
     const told = license?.product === product ? license : null;
     const cache_ttl_hours = told === null ? 0 : await this.licenses.ttlOf(product);
     return this.signing.answer(({ alg, kid }) => ({
@@ -112,7 +111,6 @@ export class LicenseValidator {
     }));
   }
 
-  /** Null when there is no such license. */
   async deactivate(
     principal: Principal,
     { license_key, product, machine_id, reason, permanent }: Deactivation,
@@ -131,7 +129,10 @@ export class LicenseValidator {
     return { status, released: true, activation: null };
   }
 
-  /** The file, or the state that forbids one. @throws ServiceError validation_failed */
+  /**
+   * Issues a license file, or returns the state that forbids it.
+   * @throws ServiceError validation_failed
+   */
   async file(
     question: ValidationRequest & { valid_days?: number | undefined },
   ): Promise<{ text: string } | { status: LicenseStatus }> {
@@ -144,7 +145,10 @@ export class LicenseValidator {
     return this.issue(license, machine_id === null ? null : machineOf(question, machine_id), valid_days, activation);
   }
 
-  /** A file for an administrator or a customer. @throws ServiceError validation_failed */
+  /**
+   * Issues a file for an administrator or a customer.
+   * @throws ServiceError validation_failed
+   */
   async fileFor(
     license: LicenseDoc,
     machine_id: string | null,
@@ -162,7 +166,7 @@ export class LicenseValidator {
 
   /**
    * Issues a file of an active license.
-   * @param machine null for a file that fits every machine, where the license has no limit
+   * @param machine null for a file valid on every machine, when the license has no limit
    * @throws ServiceError validation_failed
    */
   async issue(
@@ -179,7 +183,7 @@ export class LicenseValidator {
     if (machine !== null) {
       const seat = await this.machines.take(license, machine, known);
       if (seat !== 'active') return { status: SEAT_STATUSES[seat] };
-      // The place is kept before the file goes out: it stays taken until the file has ended.
+      // The slot is retained before the file is sent: it stays taken until the file expires.
       const kept = await this.machines.keepUntil(getActivationId(license, machine.machine_id), valid_until);
       if (!kept) return { status: 'machine_limit' };
     }
@@ -202,7 +206,6 @@ export class LicenseValidator {
     return { text };
   }
 
-  /** Finds the license of a key, for the customer page too; null when there is none. */
   async byKey(license_key: string): Promise<LicenseDoc | null> {
     return (await this.#find(license_key, null)).license;
   }
@@ -219,7 +222,10 @@ export class LicenseValidator {
     return { sha256, license, activation };
   }
 
-  /** Notes the validation at most once a minute; null: not now. A note of another process in between wins. */
+  /**
+   * Records the validation at most once a minute; returns null when it is not due. A concurrent
+   * record of another process wins.
+   */
   #note({ id, last_validated_at }: LicenseDoc, version: string | null): Promise<unknown> | null {
     const { clock, licenses } = this.deps;
     const recent = last_validated_at !== null && !hasElapsed(last_validated_at, MINUTE_MS, clock.now());
@@ -249,7 +255,6 @@ export class LicenseValidator {
     return this.machines.keptUntil(activation) !== null;
   }
 
-  /** A repeat changes nothing and gets the same answer. */
   async #switchOff(
     principal: Principal,
     license: LicenseDoc,
@@ -262,7 +267,6 @@ export class LicenseValidator {
     try {
       return (await this.licenses.move(principal, id, move, reason ?? undefined)).status;
     } catch (error) {
-      // Another call did the same meanwhile.
       const now = error instanceof ServiceError && error.status === 409 ? await this.deps.licenses.get(id) : null;
       if (now?.status !== 'revoked' && now?.status !== 'inactive') throw error;
       return now.status;
@@ -278,7 +282,6 @@ export interface Deactivation {
   permanent?: boolean | undefined;
 }
 
-/** The reasons why a machine keeps its place, or has none. */
 export const REJECTION_REASONS = ['unknown_machine', 'blocked', 'file_until'] as const;
 type KeptReason = (typeof REJECTION_REASONS)[number];
 

@@ -1,4 +1,4 @@
-/** The bodies of `/api/license/v1`: validate, deactivate and file (contract 50). */
+/** Request schemas of `/api/license/v1` (contract 50). */
 import joi, { type CustomValidator, type ObjectSchema, type Schema } from 'joi';
 import { named } from '../../../kernel/contract.js';
 import { cleanName } from '../../../lib/unknown-fields.js';
@@ -6,7 +6,8 @@ import { normalizeLicenseKey, isKey } from '../model/key.js';
 import { keyHash, productField } from '../model/fields.js';
 
 /**
- * People and programs type keys in any way: a text that is no key is answered as such, and is no fault of the request.
+ * Keys are entered in many spellings: text that is not a key gets an `invalid` answer, not a
+ * validation error.
  */
 const licenseKey = joi.string().allow('').required().description('Any spelling: it is trimmed, upper-cased, regrouped');
 const oneLine = (max: number) =>
@@ -44,14 +45,14 @@ export const validateBody = named(
   }),
 );
 
-/** Proxies on the way, histories and bookmarks would keep a whole key in an address. */
+/** Proxies, histories and bookmarks would store a whole key in a URL. */
 const NOT_HERE = 'does not belong into an address: send the key in the header X-License-Key, or its key_sha256';
 const holdsNoKey: CustomValidator<unknown> = (value, helpers) =>
   typeof value === 'string' && isKey(normalizeLicenseKey(value)) ? helpers.message({ custom: NOT_HERE }) : value;
 
 /**
- * The parameters of an address: the known fields, and others, which are ignored or rejected. No value and no name may
- * be a key.
+ * Schema of query parameters: the given fields and others, which are ignored or rejected. No value
+ * or name may be a key.
  */
 function keyless(fields: Readonly<Record<string, Schema>>, unknown: 'ignored' | 'rejected'): ObjectSchema {
   const known = Object.entries(fields).map(([name, schema]) => [name, schema.custom(holdsNoKey)] as const);
@@ -73,7 +74,6 @@ export const validateQuery = keyless(
   { key_sha256: keyHash.description('Of the canonical key, in place of the header'), ...details },
   'ignored',
 );
-/** For calls whose key comes in the body. */
 export const noKeyInQuery = keyless({}, 'ignored');
 export const noQuery = keyless({}, 'rejected');
 

@@ -1,4 +1,3 @@
-/** What a machine is told about its place: the state of the answer, and the `activation` that stands in it. */
 import type { LicenseStatus } from '../../../lib/formats/license-status.js';
 import type { LicensedMachines, Machine, Seat } from '../machines/machines.js';
 import type { ActivationDoc, ActivationState, LicenseDoc } from '../model/documents.js';
@@ -21,7 +20,7 @@ export const SEAT_STATUSES: Readonly<Record<Seat, LicenseStatus>> = {
 
 /**
  * @param known the machine's activation as it was read
- * @param takes false looks, and takes no place
+ * @param takes false only previews the seat
  */
 export async function resolveSeat(
   machines: LicensedMachines,
@@ -32,7 +31,7 @@ export async function resolveSeat(
   const holds = known?.status === 'active';
   const [seat, counted] = await Promise.all([
     takes ? machines.take(license, machine, known) : machines.look(license, known),
-    // Whoever holds a place takes none, so the number is asked for at once.
+    // A machine with a slot takes none, so the count is read concurrently.
     holds ? machines.used(license) : null,
   ]);
   const used = counted ?? (await machines.used(license));

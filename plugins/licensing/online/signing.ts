@@ -1,4 +1,7 @@
-/** Signs answers and files with `security.license_key`; each names its key (contract 50, validate and `.lic`). */
+/**
+ * Signs answers and files with `security.license_key`; each contains its key id (contract 50,
+ * validate and `.lic`).
+ */
 import { formatCanonicalJson, type JsonValue } from '../../../lib/formats/canonical-json.js';
 import { formatLicenseFile, LICENSE_FILE_SIGNED } from '../../../lib/formats/license-text.js';
 import { inject, injectable } from '../../../kernel/contract.js';
@@ -6,12 +9,17 @@ import { ServiceError } from '../../../kernel/errors.js';
 import type { PublicKey } from '../../../ports/signer.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 
-/** The key may rotate between naming and signing; two rotations in a row do not happen. */
+/**
+ * The key may rotate between reading its id and signing; two consecutive rotations do not happen.
+ */
 const MOST_TRIES = 3;
 
 @injectable()
 export class Signing {
-  /** The key that signed last, which names the next answer's: asking the signer costs a read of the store. */
+  /**
+   * The key of the last signature, used for the next answer: querying the signer costs a read of
+   * the store.
+   */
   #last: PublicKey | null = null;
 
   constructor(@inject(DEPS) private readonly deps: Pick<LicensingDeps, 'signer'>) {}
@@ -24,7 +32,8 @@ export class Signing {
 
   /**
    * Adds the signature over all other members, as RFC 8785 JSON.
-   * @param answerBy makes them with the names of the key; those in alphabetical order are signed as they stand
+   * @param answerBy builds them from the key's names; members in alphabetical order are signed as
+   *   they are
    */
   async answer<T extends object>(
     answerBy: (key: { alg: string; kid: string }) => T,
@@ -40,7 +49,6 @@ export class Signing {
     throw new ServiceError('not_ready', 'The key that licenses are signed with is being replaced.');
   }
 
-  /** The text of a `.lic`. */
   async file(payload: object): Promise<string> {
     const enc = Buffer.from(JSON.stringify(payload)).toString('base64');
     const signed = await this.deps.signer.sign(Buffer.from(LICENSE_FILE_SIGNED + enc));
@@ -49,7 +57,6 @@ export class Signing {
     return formatLicenseFile({ enc, sig, alg: key.algorithm, kid: key.key_id });
   }
 
-  /** The keys that verifiers need: the present key and its predecessors. */
   async published(): Promise<object> {
     const { algorithm, key_id: kid, public_key } = await this.key();
     const predecessors = (await this.deps.signer.predecessors()).map((earlier) => {

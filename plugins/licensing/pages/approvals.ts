@@ -1,6 +1,5 @@
 /**
- * Shows licenses and machines that wait for an administrator, on /license-approvals and on a dashboard card (contract
- * 80).
+ * Shows pending licenses and machines on /license-approvals and on a dashboard card (contract 80).
  */
 import joi from 'joi';
 import {
@@ -29,7 +28,6 @@ import {
 const MOST = 200;
 const title = 'License approvals';
 
-/** Counts the waiting licenses and machines. */
 async function waiting({ deps, activations }: LicensePageParts): Promise<{ licenses: number; machines: number }> {
   const [licenses, machines] = await Promise.all([
     deps.licenses.count({ status: 'pending' }),

@@ -1,4 +1,4 @@
-/** Names licenses in the audit log by the licensee, never by an id. */
+/** Shows licenses in the audit log by licensee, never by id. */
 import type { AuditTargets } from '../../../ports/domain/audit.js';
 import type { LicensingDeps } from '../deps.js';
 

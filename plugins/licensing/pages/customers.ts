@@ -1,6 +1,6 @@
 /**
- * The page /license: a customer's own view of a license, without login (contract 50). The key is posted, throttled like
- * a password, and never sent back: a sealed ticket replaces it while the page is used.
+ * The page /license: a customer's view of a license, without login (contract 50). The key is posted
+ * and throttled like a password, then replaced by a sealed ticket.
  */
 import joi from 'joi';
 import { text, View, type HttpRequest, type PageResult, type PageSpec } from '../../../kernel/contract.js';
@@ -15,7 +15,6 @@ import { toShownLicense, getMachineTone, type LicensePageParts } from './parts.j
 
 const PURPOSE = 'licensing.customer';
 const TICKET_MS = 30 * MINUTE_MS;
-/** The most machines that a customer may release within `RELEASES_MS`. */
 export const MAX_SHOWN_RELEASES = 3;
 const RELEASES_MS = 30 * DAY_MS;
 const MACHINES = 200;
@@ -63,9 +62,7 @@ export function customerPages(parts: LicensePageParts): PageSpec[] {
 }
 
 interface Entry {
-  /** Whose page it is; null or absent: nobody's in particular. */
   seller?: SellerBrand | null;
-  /** The product of which a customer was sent here. */
   product?: string | null;
   message?: string;
 }
@@ -73,7 +70,6 @@ interface Entry {
 const entry = (what: Entry, status = 200): View =>
   new View('customer', { title, ...what }).withStatus(status).header('cache-control', 'no-store');
 
-/** Of the product that the address names, else of all products where they have one seller. */
 async function sellerOf({ deps }: LicensePageParts, named: unknown): Promise<Entry> {
   const product = typeof named === 'string' && PRODUCT.test(named) ? named : null;
   const own = product === null ? null : await deps.brands.of(product);
@@ -149,7 +145,7 @@ const recent = ({ customer_releases }: LicenseDoc, now: number): string[] =>
   customer_releases.filter((at) => Date.parse(at) > now - RELEASES_MS);
 const releasesLeft = (license: LicenseDoc, now: number): number => MAX_SHOWN_RELEASES - recent(license, now).length;
 
-/** The release is counted before it happens, so that a crash never gives one away. */
+/** The release is counted before it happens, so that a crash never grants an extra one. */
 async function release(parts: LicensePageParts, request: HttpRequest, license: LicenseDoc): Promise<PageResult> {
   const { deps, machines } = parts;
   const now = deps.clock.now();
@@ -177,7 +173,6 @@ async function release(parts: LicensePageParts, request: HttpRequest, license: L
   return view(parts, counted.doc, { done: 'The machine is released.' });
 }
 
-/** Reads the request of an offline machine: `{schema: 1, product, machine_id}`. */
 async function file(parts: LicensePageParts, request: HttpRequest, license: LicenseDoc): Promise<PageResult> {
   const refused = (problem: string): Promise<View> =>
     view(parts, license, { problem, request: getFormText(request, 'request') }).then((page) => page.withStatus(422));

@@ -1,4 +1,4 @@
-/** The form of a new or known license; the keys of new ones are shown once (contract 80). */
+/** The form of a new or existing license; keys of new licenses are shown once (contract 80). */
 import {
   getFormFields,
   formPage,
@@ -71,7 +71,7 @@ export function editPages(parts: LicensePageParts): PageSpec[] {
       async (request) => {
         const { product: _product, ...fields } = parseLicenseForm(request, changeBody);
         const { expires_at: end } = await parts.licenses.show(request.principal, getIdParam(request));
-        // The form shows a day: the same day keeps the minute that the interface gave it.
+        // The form shows a day: an unchanged day retains the exact time set through the API.
         if (end !== null && getFormText(request, 'expires_at') === toDay(end)) delete fields.expires_at;
         await parts.licenses.change(request.principal, getIdParam(request), fields);
         return redirectToLicense(getIdParam(request), 'License saved.');

@@ -1,4 +1,3 @@
-/** Turns posted forms of licenses into the API's bodies. */
 import type joi from 'joi';
 import { getFormFields, fromForm, type HttpRequest } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
@@ -6,20 +5,22 @@ import { normalizeEmptyFields, type LicenseFields, type NewLicense } from '../mo
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
-/** One text field, without surrounding blanks. */
 export function getFormText(request: HttpRequest, name: string): string {
   const value = getFormFields(request)[name];
   return typeof value === 'string' ? value.trim() : '';
 }
 
-/** A bare day means the end of the day, in UTC; an empty field means no end. */
+/** Parses an end date: a bare day means the end of that day in UTC, an empty field means no end. */
 export function parseEndDate(request: HttpRequest, name = 'expires_at'): string | null {
   const text = getFormText(request, name);
   if (text === '') return null;
   return DAY.test(text) ? `${text}T23:59:59.000Z` : text;
 }
 
-/** The day of an end, in UTC, as a field of type date has it. @param end RFC 3339, or null for none */
+/**
+ * Formats an end as a UTC day for a date input.
+ * @param end RFC 3339, or null for none
+ */
 export const toDay = (end: string | null): string => end?.slice(0, 10) ?? '';
 
 function numberOf(request: HttpRequest, name: string): unknown {

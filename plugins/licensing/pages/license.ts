@@ -1,4 +1,4 @@
-/** The page /licenses/{id}: one license with its machines, its history and its buttons (contract 80). */
+/** The page /licenses/{id}: one license with its machines, history and actions (contract 80). */
 import joi from 'joi';
 import {
   getFormFields,
@@ -133,7 +133,10 @@ function actionPages(parts: LicensePageParts): PageSpec[] {
   ];
 }
 
-/** The end of a license as its form gives it. @throws ServiceError validation_failed */
+/**
+ * Parses the license end from the form.
+ * @throws ServiceError validation_failed
+ */
 function licenseEnd(request: HttpRequest): { expires_at: string | null } {
   return parseLicenseForm({ ...request, body: { expires_at: parseEndDate(request) ?? '' } }, changeBody) as {
     expires_at: string | null;

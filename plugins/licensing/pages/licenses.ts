@@ -1,4 +1,4 @@
-/** The page /licenses: the list, also as CSV, and the way from a key to its license (contract 80). */
+/** The page /licenses: the list, its CSV export and the lookup by key (contract 80). */
 import joi from 'joi';
 import { Redirect, text, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { normalizeLicenseKey, isKey, hashKey } from '../model/key.js';
@@ -41,7 +41,7 @@ const listQuery = joi.object({
   cursor: joi.string().max(4096),
 });
 
-/** Replaces a whole key that was typed, also into the search: the next address and its links hold the hash. */
+/** Redirects when a whole key was entered, also as search text: the next URL contains its hash. */
 function byHash(typed: string): Redirect | null {
   const key = normalizeLicenseKey(typed);
   return isKey(key) ? new Redirect(`/licenses?key_sha256=${hashKey(key)}`) : null;
@@ -90,7 +90,7 @@ export function listPages(parts: LicensePageParts): PageSpec[] {
           .header('content-disposition', 'attachment; filename="licenses.csv"'),
     },
     {
-      // The form is posted because a whole key never stands in an address; the next address holds its hash.
+      // Posted, because a whole key never appears in a URL; the next URL contains its hash.
       method: 'POST',
       path: '/licenses/find',
       title,

@@ -1,4 +1,3 @@
-/** Helpers that the pages of licenses share. */
 import joi from 'joi';
 import { Redirect, type HttpRequest } from '../../../kernel/contract.js';
 import type { LicensingDeps } from '../deps.js';
@@ -10,7 +9,6 @@ export const MEMBER_AUTH = { session: 'member' } as const;
 export const ADMIN_AUTH = { session: 'admin' } as const;
 export const title = 'Licenses';
 export const crumb = { label: title, href: '/licenses' };
-/** Rows on one page of a list. */
 export const LICENSE_PAGE_SIZE = 50;
 export const params = joi.object({ id: joi.string().guid().required() });
 
@@ -21,7 +19,10 @@ export interface LicensePageParts extends LicensingServices {
   >;
 }
 
-/** Products by name. @param archived includes archived ones, whose licenses are still there */
+/**
+ * Lists products by name.
+ * @param archived includes archived products, whose licenses still exist
+ */
 export async function listProducts(
   { deps }: Pick<LicensePageParts, 'deps'>,
   archived: boolean,
@@ -34,7 +35,6 @@ export async function listProducts(
 export const isAdmin = ({ principal }: HttpRequest): boolean =>
   principal.kind === 'session' && principal.role === 'admin';
 
-/** Redirects to a license's page, with a message of what was done. */
 export const redirectToLicense = (id: string, message: string): Redirect =>
   new Redirect(`/licenses/${id}`, { tone: 'success', message });
 
@@ -48,7 +48,6 @@ const TONES: Readonly<Record<LicenseView['status'], string>> = {
   expired: 'warning',
 };
 
-/** A license with the members that its row and its page need. */
 export const toShownLicense = (license: LicenseView): LicenseView & { tone: string; href: string; name: string } => ({
   ...license,
   tone: TONES[license.status],

@@ -1,4 +1,4 @@
-/** What a project's page says of its licenses: how many are in which state, and the newest (contract 80). */
+/** License counts by state and the newest licenses, for a project's page (contract 80). */
 import { ReadCache } from '../../../lib/read-cache.js';
 import type { ProjectFigure, ProjectParts } from '../../../ports/domain/projects.js';
 import type { LicenseState } from '../model/states.js';
@@ -6,7 +6,6 @@ import { toShownLicense, type LicensePageParts } from './parts.js';
 
 const SHOWN = 4;
 const MAX_AGE_MS = 10_000;
-/** How long the page waits for a count. */
 const MAX_WAIT_MS = 20;
 const STATES: readonly [LicenseState, ProjectFigure['tone']][] = [
   ['active', 'success'],

@@ -1,6 +1,6 @@
 /**
- * Finds licenses by the text of their list and by the whole `client_ref`, never by a whole key, which has no place in
- * an address.
+ * Finds licenses by the text of their list and by the whole `client_ref`, never by a whole key,
+ * which must not appear in a URL.
  */
 import type { SearchProvider } from '../../../ports/domain/search.js';
 import type { LicensingDeps } from '../deps.js';
@@ -52,7 +52,6 @@ export const createLicenseSearch = (licenses: Pick<Licenses, 'page'>): SearchPro
   more: (text) => `/licenses?${new URLSearchParams({ q: text }).toString()}`,
 });
 
-/** Finds machines of licenses by the beginning of the id or of the name that they gave. Each leads to its license. */
 export const createMachineSearch = ({ activations }: Pick<LicensingDeps, 'activations'>): SearchProvider => ({
   label: 'Machines',
   icon: 'monitor',

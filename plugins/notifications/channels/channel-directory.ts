@@ -1,6 +1,6 @@
 /**
- * All channels, for each event: read from the store every five seconds at most, since events come in crowds and
- * channels change seldom. A change of this process counts immediately, one of another after that time at the latest.
+ * Cache of all channels, read at most every five seconds, because events come in bursts. Changes of
+ * this process apply immediately, those of others after the lifetime.
  */
 import type { Clock, Collection } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';
@@ -28,7 +28,6 @@ export class ChannelDirectory {
     return read.channels;
   }
 
-  /** A channel was written: the next event reads again. */
   invalidate(): void {
     this.#read = null;
   }

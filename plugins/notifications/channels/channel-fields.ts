@@ -1,4 +1,3 @@
-/** What a channel's administrators send: the body of the API and the form. Rules of single fields; pure. */
 import joi from 'joi';
 import { named, unlisted } from '../../../kernel/contract.js';
 import { isZone } from '../../../lib/local-time.js';
@@ -7,7 +6,7 @@ import { SEVERITIES } from '../notes/note.js';
 import { ALL_EVENTS, type ChannelFields } from './channel.js';
 import { KIND_NAMES, type ChannelKind } from './kinds.js';
 
-/** What is given; what is left out stays, or has its default. */
+/** Given fields; absent ones stay unchanged or get their default. */
 export type ChannelInput = Partial<Omit<ChannelFields, 'kind'>> & { kind?: ChannelKind };
 
 const MAX_REPEAT_MINUTES = 7 * 1_440;
@@ -16,10 +15,9 @@ const MAX_TEMPLATE_CHARACTERS = 10_000;
 const MAX_LIST_ITEMS = 100;
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
-/** Set by the transport, or they would say something else than the request. */
+/** Set by the transport, or able to change the meaning of the request. */
 const RESERVED_HEADERS = /^(?:host|content-length|transfer-encoding|connection|upgrade|te|trailer|expect)$/i;
 
-/** A list, or one text with commas between. */
 const listOf = (element: joi.StringSchema): joi.Schema =>
   joi
     .alternatives(
@@ -157,7 +155,7 @@ const lines = joi
 
 const formClock = clock.empty('').default(null).messages({ 'string.pattern.base': 'Write it as 22:00.' });
 
-/** What the form sends: every field as text, an empty one is left out. */
+/** Form fields: all are text, and empty ones are omitted. */
 export const formFields = joi.object<ChannelInput>({
   ...Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, (schema as joi.AnySchema).empty('')])),
   name: fields.name.required(),

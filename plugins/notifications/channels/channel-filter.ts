@@ -1,8 +1,10 @@
-/** Decides whether a channel wants a notification. Pure. */
 import { SEVERITIES, type Note } from '../notes/note.js';
 import { ALL_EVENTS, type ChannelFilter } from './channel.js';
 
-/** Whether `source` matches `pattern`, in which `*` stands for any characters. Linear in both lengths. */
+/**
+ * Whether `source` matches `pattern`, in which `*` stands for any characters. Linear in both
+ * lengths.
+ */
 export function matchesSource(pattern: string, source: string): boolean {
   const parts = pattern.split('*');
   const [first = '', ...rest] = parts;
@@ -20,9 +22,10 @@ export function matchesSource(pattern: string, source: string): boolean {
 }
 
 /**
- * @param event its name; an end (`monitor.recovered`) is wanted where it is named, and goes to those who were sent the
- * beginning besides
- * @param project of the event; null where it belongs to none
+ * Whether the filter accepts the notification.
+ * @param event an end (`monitor.recovered`) matches when listed; receivers of its start get it
+ *   anyway
+ * @param project of the event, or null
  */
 export function wantsNote(filter: ChannelFilter, note: Note, event: string, project: string | null): boolean {
   const { events, min_severity, monitors, tags, projects } = filter;

@@ -1,4 +1,3 @@
-/** Builds a channel's stored settings from what is given: rules of several fields, and of its kind. */
 import { invalid } from '../../../kernel/contract.js';
 import type { Cipher } from '../../../ports/cipher.js';
 import type { EgressPolicy, Outbound } from '../../../ports/outbound.js';
@@ -52,7 +51,6 @@ const DEFAULTS = {
   digest_minutes: 0,
 } satisfies Omit<StoredSettings, 'name' | 'kind'>;
 
-/** Fields that are stored as they are given. */
 const PLAIN_FIELDS = [
   'name',
   'enabled',
@@ -72,9 +70,7 @@ export interface SettingsParts {
   cipher: Cipher;
   outbound: Outbound;
   policy: EgressPolicy;
-  /** Kinds that the configuration allows. */
   kinds: readonly ChannelKind[];
-  /** IANA name, of quiet hours without a zone. */
   timezone: string;
 }
 
@@ -93,7 +89,10 @@ export class ChannelSettings {
     };
   }
 
-  /** @param before null: a new channel @throws ServiceError validation_failed */
+  /**
+   * @param before null for a new channel
+   * @throws ServiceError validation_failed
+   */
   build(input: ChannelInput, before: Channel | null): StoredSettings {
     const kind = before?.kind ?? input.kind;
     if (kind === undefined) throw invalid({ kind: 'is required' });
@@ -148,7 +147,6 @@ export class ChannelSettings {
     return { target: seal(target) ?? '', secret: seal(secret), server, headers: seal(headers), template };
   }
 
-  /** @param given undefined: the stored one stays */
   #resolveValue(
     name: keyof ChannelInput,
     spec: KindField | undefined,

@@ -1,22 +1,21 @@
-/** A channel: where notifications go, and which ones. Its target, secret and headers are stored encrypted. */
+/** A notification channel. Target, secret and headers are stored encrypted. */
 import type { Doc } from '../../../kernel/contract.js';
 import type { NoteSeverity } from '../notes/note.js';
 import { KINDS, type ChannelKind } from './kinds.js';
 import type { Quiet } from './quiet-hours.js';
 
-/** Every event, those of later versions included. */
 export const ALL_EVENTS = '*';
 
-/** Which notifications a channel wants. An empty list does not restrict. */
+/** Which notifications a channel receives. An empty list does not restrict. */
 export interface ChannelFilter {
-  /** Names of `TOPICS` and of events that end a fault, or `*`. */
+  /** Names of `TOPICS`, names of end events, or `*`. */
   events: string[];
   min_severity: NoteSeverity;
-  /** Sources; `*` stands for any characters. Restricts monitors only. */
+  /** Sources with `*` as wildcard; restricts only monitors. */
   monitors: string[];
-  /** An item has at least one of them. Restricts items only. */
+  /** Items need at least one of them; restricts only items. */
   tags: string[];
-  /** Slugs. What belongs to no project is left out. */
+  /** Slugs; excludes events without a project. */
   projects: string[];
 }
 
@@ -32,29 +31,27 @@ export interface Channel extends Doc, ChannelFilter {
   /** Encrypted JSON of names and values. */
   headers: string | null;
   template: string | null;
-  /** Minutes between two reminders while a monitor is down; 0: none. */
+  /** Minutes between reminders while a monitor is down; 0 disables them. */
   repeat_minutes: number;
-  /** Minutes that a monitor's next alarm must last when it comes so soon after the one before; 0: none waits. */
+  /**
+   * Minutes that an alarm must last when it follows the previous one within this time; 0 disables
+   * the delay.
+   */
   flap_minutes: number;
   quiet: Quiet | null;
-  /** IANA name, for times in messages; null: the service's. */
   timezone: string | null;
-  /** Critical notifications wait neither for the end of quiet hours nor for the digest. */
   critical_immediately: boolean;
-  /** At most one message in so many minutes; 0: none waits. */
+  /** At most one message in this many minutes; 0 disables the digest. */
   digest_minutes: number;
-  /** The digest holds back until then. */
   next_at: string | null;
   last_sent_at: string | null;
   last_error: string | null;
-  /** First failed attempt since the last success. */
   failing_since: string | null;
-  /** Why it disabled itself. */
   disabled_reason: string | null;
   disabled_at: string | null;
-  /** Id of the `channel.disabled` that is still to be emitted. */
+  /** Id of a `channel.disabled` event that is not published yet. */
   disabled_event?: string;
-  /** Who sends at the moment, and until when at the longest. */
+  /** Holder of the sending lease and its expiry. */
   lease_by: string | null;
   lease_until: string | null;
   created_at: string;
@@ -62,7 +59,6 @@ export interface Channel extends Doc, ChannelFilter {
   updated_at: string;
 }
 
-/** What an administrator sets. */
 export interface ChannelFields extends ChannelFilter {
   name: string;
   kind: ChannelKind;
@@ -81,7 +77,6 @@ export interface ChannelFields extends ChannelFilter {
   digest_minutes: number;
 }
 
-/** A channel's address and credentials, decrypted. */
 export interface Destination {
   target: string;
   secret: string | null;
@@ -90,7 +85,10 @@ export interface Destination {
   template: string | null;
 }
 
-/** A target as it may be shown: e-mail addresses and chat IDs whole, of a URL only scheme and host. */
+/**
+ * Masks a target for display: e-mail addresses and chat IDs are shown, a URL is reduced to scheme
+ * and host.
+ */
 export function maskTarget(kind: ChannelKind, target: string): string {
   const format = KINDS[kind].target?.format;
   if (format !== 'url') return kind === 'pushover' ? `${target.slice(0, 4)}…` : target;

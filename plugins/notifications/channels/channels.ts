@@ -1,4 +1,7 @@
-/** Administration of channels. Callers check the right; a token of a project manages that project's channels alone. */
+/**
+ * Administration of channels. Callers check the scope; a project token manages only channels of its
+ * project.
+ */
 import { denied, notFound, type Clock, type Collection, type Ids, type Principal } from '../../../kernel/contract.js';
 import type { AuditLog } from '../../../ports/domain/audit.js';
 import { all } from '../../../lib/paging.js';
@@ -10,7 +13,6 @@ import type { ChannelInput } from './channel-fields.js';
 import type { ChannelSettings } from './channel-settings.js';
 import { getQuietEnd } from './quiet-hours.js';
 
-/** A channel as it is shown: no secret, and of a URL only the host. */
 export interface ChannelView extends Omit<
   Channel,
   'target' | 'secret' | 'headers' | 'lease_by' | 'lease_until' | 'next_at' | 'quiet' | 'disabled_event'
@@ -32,14 +34,13 @@ export interface ChannelParts {
   clock: Clock;
   ids: Ids;
   audit: AuditLog;
-  /** Something may be due for a channel. */
   wake: (channelId: string) => void;
 }
 
 const getBoundProject = (principal: Principal): string | null =>
   principal.kind === 'token' ? principal.project : null;
 
-/** Whether a token of `project` may manage it: it concerns that project alone. */
+/** Whether a token of `project` may manage it, because it is limited to that project. */
 const isWithin = ({ projects }: Pick<Channel, 'projects'>, project: string | null): boolean =>
   project === null || (projects.length === 1 && projects[0] === project);
 
@@ -56,7 +57,6 @@ export class Channels {
     return principal === null ? found : found.filter((channel) => isWithin(channel, getBoundProject(principal)));
   }
 
-  /** By name, in pages. */
   listPage(
     principal: Principal,
     limit: number,
@@ -120,7 +120,10 @@ export class Channels {
     return channel;
   }
 
-  /** Only what is given changes. Enabling sends what has waited. @throws ServiceError validation_failed, not_found */
+  /**
+   * Changes only the given fields. Enabling sends waiting notifications.
+   * @throws ServiceError validation_failed, not_found
+   */
   async change(principal: Principal, id: string, input: ChannelInput): Promise<Channel> {
     const { channels, clock, audit, directory, settings } = this.parts;
     const before = await this.getChannel(principal, id);
@@ -146,7 +149,7 @@ export class Channels {
     return changed.doc;
   }
 
-  /** What waited while it was disabled is due, in quiet hours at their end. */
+  /** Schedules notifications that waited while disabled, at the end of quiet hours. */
   async #resume(channel: Channel): Promise<void> {
     const { notes, clock, wake } = this.parts;
     const now = clock.now();
@@ -158,7 +161,10 @@ export class Channels {
     wake(channel.id);
   }
 
-  /** With what waits to be sent. @throws ServiceError not_found */
+  /**
+   * Deletes the channel with its waiting notifications.
+   * @throws ServiceError not_found
+   */
   async remove(principal: Principal, id: string): Promise<void> {
     const { channels, directory, notes, audit } = this.parts;
     const { name } = await this.getChannel(principal, id);
@@ -168,7 +174,7 @@ export class Channels {
     await audit.record(principal, 'channel.deleted', name, { id });
   }
 
-  /** A project is deleted: a channel that was for it alone must not become one for all. */
+  /** Removes a deleted project. A channel only for it must not become unrestricted. */
   async forgetProject(project: string): Promise<void> {
     const { channels, directory, clock } = this.parts;
     for (const channel of await all(channels, { filter: { projects: { has: project } }, limit: 200 })) {
@@ -183,7 +189,6 @@ export class Channels {
     directory.invalidate();
   }
 
-  /** Newest first. */
   listDeliveries(
     channelId: string,
     limit: number,
@@ -196,7 +201,6 @@ export class Channels {
     return this.parts.notes.count({ channel_id: channelId });
   }
 
-  /** How many notifications wait. */
   countWaiting(channelId: string): Promise<number> {
     return this.parts.notes.count({ channel_id: channelId, state: { in: ['waiting', 'sending'] } });
   }

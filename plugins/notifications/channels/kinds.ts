@@ -1,22 +1,15 @@
-/** Kinds of channels, and what each needs to reach its receiver. Pure data. */
-
-/** A field of a kind: absent from a kind that does not use it. */
 export interface KindField {
   label: string;
   help: string;
-  /** `default`: optional, and this value is used. */
   presence: 'required' | 'optional' | { default: string };
 }
 
 export interface KindSpec {
   label: string;
-  /** What the receiver is, in the list of kinds. */
   description: string;
   target?: KindField & { format: 'emails' | 'url' | 'text'; pattern?: RegExp; mistake?: string };
   secret?: KindField;
-  /** Address of the service's API. */
   server?: KindField;
-  /** Takes its own headers and a template of the body. */
   custom?: boolean;
 }
 

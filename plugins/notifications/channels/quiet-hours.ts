@@ -1,18 +1,16 @@
-/** Quiet hours: a span of the day in a time zone, which may lie over midnight. Pure. */
+/** Quiet hours: a daily period in a time zone, possibly across midnight. */
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1_440;
 
 export interface Quiet {
-  /** `22:00`, in the zone. */
+  /** Local time such as `22:00`. */
   from: string;
   to: string;
-  /** IANA name. */
   timezone: string;
 }
 
 const parseMinutes = (clock: string): number => Number(clock.slice(0, 2)) * 60 + Number(clock.slice(3));
 
-/** Minutes since midnight in the zone. */
 function getMinuteOfDay(ms: number, timezone: string): number {
   const text = new Intl.DateTimeFormat('en-GB', { timeZone: timezone, hour: '2-digit', minute: '2-digit' }).format(ms);
   return parseMinutes(text);
@@ -23,8 +21,9 @@ function isWithin(minute: number, from: number, to: number): boolean {
 }
 
 /**
- * When the quiet that `ms` lies in is over, in whole minutes; `ms` itself outside of it, and where both ends are the
- * same. The clock is read again at the end it computed, so that a night in which clocks change is as long as it is.
+ * Returns the end of the quiet hours that contain `ms`, in whole minutes; `ms` itself outside of
+ * them, or when both ends are equal. The offset may change during the night, so the local time is
+ * checked again.
  */
 export function getQuietEnd(ms: number, quiet: Quiet | null): number {
   if (quiet === null || quiet.from === quiet.to) return ms;
@@ -34,7 +33,7 @@ export function getQuietEnd(ms: number, quiet: Quiet | null): number {
   const minute = Math.floor(ms / MINUTE_MS) * MINUTE_MS;
   const end = minute + ((to - now + DAY_MINUTES) % DAY_MINUTES) * MINUTE_MS;
   const shown = getMinuteOfDay(end, quiet.timezone);
-  // Forward: the clock passed `to` while it changed. Back: the hour before `to` comes twice.
+  // Forward change: local time passed `to`. Backward: the hour before `to` repeats.
   const off = ((shown - to + DAY_MINUTES + DAY_MINUTES / 2) % DAY_MINUTES) - DAY_MINUTES / 2;
   return end - off * MINUTE_MS;
 }

@@ -1,10 +1,8 @@
-/** A notification as the API and the channel's page show it. Pure. */
 import type { Channel } from '../channels/channel.js';
 import { NOTE_STATES, type RecipientResult, type StoredNote } from '../notes/stored-note.js';
 
 export const DELIVERY_STATES = [...NOTE_STATES, 'held'] as const;
 
-/** Decrypts the results of single recipients. */
 export interface DeliveryReader {
   readRecipients(note: Pick<StoredNote, 'recipients'>): RecipientResult[] | null;
 }

@@ -24,7 +24,6 @@ interface ListQuery {
   include_total?: boolean;
 }
 
-/** A page in the shape of contract 00, lists. */
 async function toPage(
   { items, next }: { items: object[]; next: string | null },
   { include_total }: ListQuery,
@@ -236,6 +235,6 @@ export function routes({ channels, tests, reader }: Parts): RouteSpec[] {
   ];
 }
 
-/** Without the fields of earlier versions, which stay in stored documents. */
+/** Omits fields of earlier versions, which stored documents may contain. */
 const pickShape = (view: ChannelView): object =>
   Object.fromEntries(Object.keys(channelFields).map((name) => [name, view[name as keyof ChannelView] ?? null]));

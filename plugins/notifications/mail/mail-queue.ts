@@ -1,7 +1,7 @@
 /**
- * Mails of other plugins, in one lane: stored first, then sent one by one, and again by the schedule of notifications.
- * Taking a mail moves its `send_at` by a lease, so that two processes send it once, and one that ends meanwhile leaves
- * it due. A mail that was sent keeps its id alone, so that handing it over again sends nothing.
+ * Queue for mails of other plugins, with the retries of notifications. Claiming a mail moves its
+ * `send_at` by a lease, so that only one process sends it and a crash leaves it due. The id of a
+ * sent mail is retained, so that enqueueing it again sends nothing.
  */
 import type { Clock, Collection, Doc, Logger } from '../../../kernel/contract.js';
 import { DAY_MS, HOUR_MS, isoOf, MINUTE_MS } from '../../../lib/time.js';
@@ -11,22 +11,22 @@ import { SendError, type MailSender } from '../services/sender.js';
 
 const LEASE_MS = 2 * MINUTE_MS;
 const BATCH_SIZE = 50;
-/** Longer than anything that hands a mail over again. */
+/** Longer than the retries of any producer. */
 const SENT_RETENTION_MS = 2 * DAY_MS;
-/** No mail waits longer: a later time was written by a clock that was ahead. */
+/** Later times were written while the clock ran ahead. */
 const MAX_WAIT_MS = 2 * HOUR_MS;
 
 export interface StoredMail extends Doc {
   subject_id: string;
   recipient_id: string;
   state: 'waiting' | 'sent' | 'failed';
-  /** 0: urgent. */
+  /** 0 is urgent. */
   rank: number;
-  /** Not before; a process that sends it moves it by its lease. */
+  /** Earliest attempt; a sending process moves it by its lease. */
   send_at: string;
   attempts: number;
   created_at: string;
-  /** Null once it has ended. */
+  /** Null after the last attempt. */
   mail: { [field: string]: string } | null;
   /** JSON. */
   headers: string;
@@ -37,7 +37,7 @@ export class StoredMailQueue implements MailQueue {
   #again = false;
   #stopped = false;
 
-  /** @param sender null: no mail server is configured */
+  /** @param sender null when no mail server is configured */
   constructor(
     private readonly rows: Collection<StoredMail>,
     private readonly sender: MailSender | null,
@@ -74,25 +74,21 @@ export class StoredMailQueue implements MailQueue {
     await this.rows.remove({ ...which, state: 'waiting' });
   }
 
-  /** Something may be due. */
   wake(): void {
     this.#again = true;
     if (this.#run !== null || this.#stopped || this.sender === null) return;
     this.#run = this.#drive(this.sender).finally(() => (this.#run = null));
   }
 
-  /** Resolves when nothing is being sent. */
   async idle(): Promise<void> {
     while (this.#run !== null) await this.#run;
   }
 
-  /** Ends after the mail under way. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.idle();
   }
 
-  /** Forgets the ids of what has ended. */
   async forget(): Promise<void> {
     const before = isoOf(this.clock.now() - SENT_RETENTION_MS);
     await this.rows.remove({ state: { in: ['sent', 'failed'] }, created_at: { lt: before } });
@@ -125,10 +121,9 @@ export class StoredMailQueue implements MailQueue {
       });
       for (const row of items) {
         if (this.#stopped) return;
-        // Without the server the others wait too: the job tries again.
         if ((await this.#send(sender, row)) === 'unreachable') return;
       }
-      // After a batch, so that what is urgent waits for no other batch.
+      // After each batch, so that urgent mails go first.
       if (items.length < BATCH_SIZE) return;
     }
   }
@@ -157,7 +152,7 @@ export class StoredMailQueue implements MailQueue {
       error.permanent && error.more.server !== true
         ? true
         : Date.parse(row.created_at) + GIVE_UP_MS <= this.clock.now();
-    // The server's own words may hold the address.
+    // The server's response may contain the address, so it is not logged.
     this.log.warn({ mail: row.id, attempts, ended: hasEnded }, 'mail not delivered');
     if (hasEnded) return { state: 'failed', mail: null, headers: '{}', attempts };
     return {

@@ -1,4 +1,3 @@
-/** Words of each event, for people. Pure. */
 import type { BugEvent, RateExceeded } from '../../../ports/domain/bugs.js';
 import { getEventPage } from '../../../ports/domain/event-page.js';
 import type { ReleaseHalted, ReleasePublished } from '../../../ports/domain/releases.js';
@@ -12,8 +11,8 @@ type Described = Omit<Note, 'path' | 'phase' | 'fault' | 'monitor' | 'tags' | 'd
   Partial<Pick<Note, 'phase' | 'fault' | 'monitor' | 'tags' | 'details'>>;
 
 /**
- * Null for an event that is not sent to people, or has nothing to say.
- * @param zone IANA name, of times in the text
+ * Returns null for an event that sends no notification.
+ * @param zone IANA name, for times in the text
  */
 export function toNote(event: Pick<DomainEvent, 'event' | 'data'>, zone = 'UTC'): Note | null {
   const described = event.event.startsWith('monitor.') ? describeMonitorEvent(event, zone) : describe(event);

@@ -1,6 +1,8 @@
-/** Times as people read them in a message: local, with the zone. Pure. */
-
-/** `Sat, 28 Nov 2026, 15:33 CET`. @param at RFC 3339; another text is returned as it is @param zone IANA name */
+/**
+ * `Sat, 28 Nov 2026, 15:33 CET`.
+ * @param at RFC 3339; other text is returned unchanged
+ * @param zone IANA name
+ */
 export function formatLocalTime(at: string, zone: string): string {
   const ms = Date.parse(at);
   if (Number.isNaN(ms)) return at;

@@ -1,4 +1,3 @@
-/** Words of the events of monitors. Pure. */
 import { getEventPage } from '../../../ports/domain/event-page.js';
 import type { AlarmWord } from '../../../ports/domain/alarms/receivers.js';
 import type { MonitorCertificateExpiring, MonitorEvent, MonitorWarning } from '../../../ports/domain/watchdog.js';
@@ -8,15 +7,13 @@ import type { Note } from './note.js';
 import { toPlainText } from './plain-text.js';
 
 const MAX_MESSAGE_CHARACTERS = 500;
-/** Days from which on an expiring certificate is urgent. */
 const URGENT_DAYS = 7;
 
 type MonitorNote = Omit<Note, 'path'>;
 
-/** Members that events of earlier versions, still to be delivered after an upgrade, lack. */
+/** Fields may be missing in pending events of earlier versions. */
 type Stored<T> = Partial<T> & { source: string };
 
-/** Its name, with its source where that is not the same. */
 function getLabel({ source, name }: { source: string; name?: string | null | undefined }): string {
   return toPlainText(
     name === undefined || name === null || name === '' || name === source ? source : `${name} (${source})`,
@@ -95,7 +92,7 @@ function describeDown(data: Stored<MonitorEvent>, zone: string): MonitorNote {
       ? null
       : `Down since ${formatLocalTime(down_since_utc, zone)}.`;
   const why = toSentence(reason) || (since === null ? 'Its heartbeats have stopped.' : null);
-  // The last message of a monitor that fell silent is not the cause.
+  // The last message of a silent monitor is not the cause.
   const said = toSentence(message);
   const quoted = said === '' || last_heartbeat_at === down_since_utc ? said : `Last message: ${said}`;
   return {
@@ -119,7 +116,6 @@ function describeDown(data: Stored<MonitorEvent>, zone: string): MonitorNote {
   };
 }
 
-/** Texts of alarms that ended without a recovery, by resolution. */
 const CLOSED: Readonly<Record<string, string>> = {
   deleted: 'The monitor was deleted while it was down.',
   maintenance: 'The monitor is in maintenance.',
@@ -146,7 +142,7 @@ function describeEnd(data: Stored<MonitorEvent>, zone: string): MonitorNote {
   };
 }
 
-/** That somebody works on an alarm, or no longer does: for those who were sent the alarm, which it does not end. */
+/** Builds the notification of an acknowledgement, or its removal, for receivers of the alarm. */
 export function toAcknowledgement({ source, alarm_id, by }: AlarmWord): Note {
   const title = by === null ? `${source}: no one is working on it any more` : `${source}: acknowledged by ${by}`;
   const text = by === null ? 'It was handed back, and is still down.' : `${by} is working on it. It is still down.`;

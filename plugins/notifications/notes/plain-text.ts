@@ -1,8 +1,9 @@
-/** Text from outside as one line. Pure. */
-
 const MAX_TEXT_CHARACTERS = 300;
 
-/** One line, without characters that steer a terminal or turn the direction of text. @param most in characters */
+/**
+ * Returns one line without control and bidirectional characters.
+ * @param most in characters
+ */
 export function toPlainText(text: string, most = MAX_TEXT_CHARACTERS): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').trim();
   const characters = Array.from(line);

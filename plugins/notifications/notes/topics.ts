@@ -1,6 +1,3 @@
-/** What a channel can be sent. Pure data. */
-
-/** Name → its label in the form. */
 export const TOPICS = {
   'monitor.down': 'A monitor is down, and its recovery',
   'monitor.warning': 'A monitor reports a warning or a failed check, or is late',
@@ -18,11 +15,11 @@ export const TOPICS = {
 export type Topic = keyof typeof TOPICS;
 export const TOPIC_NAMES = Object.keys(TOPICS) as Topic[];
 
-/** Events that end a fault: they go to those who were sent its beginning, and to channels that name them. */
+/**
+ * Events that end a fault. They go to receivers of its beginning, and to channels that list them.
+ */
 export const END_EVENTS = ['monitor.recovered', 'monitor.alarm_closed', 'bug.resolved'] as const;
 
-/** What a channel may name. */
 export const EVENT_NAMES: readonly string[] = [...TOPIC_NAMES, ...END_EVENTS];
 
-/** Events that this plugin listens to. A regression is a `bug.created`. */
 export const LISTENED_EVENTS: readonly string[] = EVENT_NAMES.filter((name) => name !== 'bug.regression');

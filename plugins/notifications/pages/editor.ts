@@ -1,4 +1,3 @@
-/** The form of a channel, and the list of kinds before it. */
 import { getFormFields, fromForm, View, type HttpRequest, type Problem } from '../../../kernel/contract.js';
 import { ALL_EVENTS, type Channel } from '../channels/channel.js';
 import { formFields, type ChannelInput } from '../channels/channel-fields.js';
@@ -15,7 +14,6 @@ export interface EditorParts {
 }
 
 const CRUMB = { label: 'Notifications', href: '/notifications' };
-/** What a new channel is sent, until something else is ticked. */
 const INITIAL_EVENTS: readonly string[] = [
   'monitor.down',
   'monitor.certificate_expiring',
@@ -27,7 +25,6 @@ const INITIAL_EVENTS: readonly string[] = [
 
 const isKind = (kind: unknown): kind is ChannelKind => KIND_NAMES.some((name) => name === kind);
 
-/** Single events that are ticked next to "all events" are what was chosen. */
 function getChosenEvents(form: Record<string, unknown>): unknown[] {
   const ticked = [form['events'] ?? []].flat();
   const single = ticked.filter((name) => name !== ALL_EVENTS);
@@ -48,7 +45,6 @@ export function readForm(request: HttpRequest, known: Channel | null): ChannelIn
   return rest;
 }
 
-/** Which kind a new channel is of. */
 function renderKindList(kinds: readonly ChannelKind[]): View {
   return new View('channel-kinds', {
     kinds: KIND_NAMES.map((kind) => ({ kind, spec: KINDS[kind], disabled: !kinds.includes(kind) })),
@@ -56,7 +52,7 @@ function renderKindList(kinds: readonly ChannelKind[]): View {
   });
 }
 
-/** A URL is not shown again, so an empty field keeps the stored one. */
+/** A URL is never shown again; an empty field keeps the stored one. */
 function toStoredForm(channels: Channels, channel: Channel): Record<string, unknown> {
   const view = channels.view(channel);
   const isUrl = KINDS[channel.kind].target?.format === 'url' || channel.kind === 'pushover';
@@ -95,7 +91,6 @@ export async function renderEditor(parts: EditorParts, request: HttpRequest, pro
     events: [
       { value: ALL_EVENTS, label: 'All events' },
       ...TOPIC_NAMES.map((value) => ({ value, label: TOPICS[value] })),
-      // Named by the API alone.
       ...list('events')
         .filter((name) => END_EVENTS.some((end) => end === name))
         .map((name) => ({ value: String(name), label: String(name) })),

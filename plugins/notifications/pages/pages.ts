@@ -1,4 +1,3 @@
-/** /notifications: channels, what they are sent, and what was sent; for administrators. */
 import joi from 'joi';
 import { formPage, pageActions, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { ALL_EVENTS, type Channel } from '../channels/channel.js';
@@ -21,7 +20,6 @@ export interface NotificationPageParts extends EditorParts {
   reader: DeliveryReader;
 }
 
-/** What a channel is sent, in lines for its page. */
 function describeFilter({
   events,
   min_severity,

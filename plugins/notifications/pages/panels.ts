@@ -1,4 +1,3 @@
-/** The dashboard's warning: channels that people rely on and that reach no one. */
 import { View, type Clock, type PanelSpec } from '../../../kernel/contract.js';
 import { HOUR_MS, isoOf } from '../../../lib/time.js';
 import type { Channel } from '../channels/channel.js';

@@ -1,4 +1,4 @@
-/** Finds channels by name, never by an address; for administrators. */
+/** Finds channels by name, never by address, for administrators. */
 import type { SearchProvider } from '../../../ports/domain/search.js';
 import type { Channels } from '../channels/channels.js';
 

@@ -1,27 +1,23 @@
-/** One attempt to send a message: to the receiver, or to each recipient in turn. */
 import type { Destination } from '../channels/channel.js';
 import type { Message } from '../notes/message.js';
 import type { RecipientResult } from '../notes/stored-note.js';
 import { fitMessage } from './splitting.js';
 import { SendError, type Sender } from '../services/sender.js';
 
-/** A single recipient that takes longer has failed. */
 const RECIPIENT_TIMEOUT_MS = 20_000;
-/** No further recipient is tried after it: the channel's lease lasts not much longer. */
+/** After this time no other recipient is attempted, because the lease of the channel ends soon. */
 const ATTEMPT_TIMEOUT_MS = 25_000;
 
 export interface AttemptResult {
-  /** In the order of the recipients; `waiting`: another attempt may succeed. */
+  /** In the order of the recipients; `waiting` means that a retry may succeed. */
   results: RecipientResult[];
-  /** Delay that the receiver requests. */
   retryAfterMs: number;
-  /** The receiver rejected the content. */
   content: boolean;
 }
 
 /**
- * @param recipients those that have not had the message; one empty text where the channel has one receiver
- * @param isBare errors are shown to tokens of a project: they do not quote internal hosts
+ * @param recipients remaining recipients; one empty text for a channel with a single receiver
+ * @param isBare removes internal hosts from errors, which project tokens can read
  */
 export async function sendMessageAttempt(
   sender: Sender,
@@ -48,7 +44,6 @@ export async function sendMessageAttempt(
   return attempt;
 }
 
-/** Null: it was taken. */
 async function sendWithin(
   sender: Sender,
   message: Message,
@@ -69,7 +64,7 @@ async function sendWithin(
 const toSendError = (error: unknown): SendError =>
   error instanceof SendError ? error : new SendError(error instanceof Error ? error.message : String(error), false);
 
-/** `b@example.org: 550 no such user`, of those that have not had it; null: all have. */
+/** `b@example.org: 550 no such user` for failed recipients; null when there are none. */
 export function describeFailures(results: readonly RecipientResult[]): string | null {
   const failures = results.filter(({ state }) => state !== 'sent');
   if (failures.length === 0) return null;

@@ -1,4 +1,3 @@
-/** Channels that have disabled themselves: the event about it, and what becomes of what they store. */
 import type { Clock, Collection, Logger, PluginContext } from '../../../kernel/contract.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import type { Channel } from '../channels/channel.js';
@@ -6,7 +5,7 @@ import type { ChannelDirectory } from '../channels/channel-directory.js';
 import type { ChannelDisabled } from '../notes/note.js';
 import type { StoredNote } from '../notes/stored-note.js';
 
-/** How long a disabled channel stores its notifications (contract 30, amendments). */
+/** Retention of notifications for a disabled channel (contract 30, amendments). */
 const STORAGE_MS = 7 * DAY_MS;
 const MAX_CHANNELS = 1_000;
 
@@ -20,7 +19,10 @@ export interface DisabledChannelParts {
 export class DisabledChannels {
   constructor(private readonly parts: DisabledChannelParts) {}
 
-  /** `channel.disabled`; its id lies in the channel's document until every durable listener has stored it. */
+  /**
+   * Emits `channel.disabled`. Its id stays in the channel's document until every durable listener
+   * stored it.
+   */
   async announce({ id, name, kind, disabled_reason, disabled_at, disabled_event }: Channel): Promise<void> {
     if (disabled_event === undefined || disabled_at === null) return;
     const { channels, directory, emit, log } = this.parts;
@@ -32,7 +34,6 @@ export class DisabledChannels {
     if (isStored) await channels.change({ id, disabled_event }, { unset: ['disabled_event'] });
   }
 
-  /** Announces what was not announced because of a crash. */
   async reconcile(): Promise<void> {
     const filter = { disabled_event: { exists: true } };
     const { items } = await this.parts.channels.find({ filter, limit: MAX_CHANNELS });
@@ -40,7 +41,6 @@ export class DisabledChannels {
   }
 }
 
-/** What a disabled channel has stored for too long will not be sent any more. */
 export async function expireNotes(
   notes: Collection<StoredNote>,
   channels: Pick<Collection<Channel>, 'find'>,

@@ -1,8 +1,8 @@
 /**
- * Sends what is due, in one lane per channel, so that no receiver delays another. One process at a time works on a
- * channel (a lease in its document); the notifications of a message are marked before it goes out and again when the
- * receiver has taken it. A process that ends in between leaves them marked, and the next holder of the lease sends the
- * same message again with the same id: nothing is lost, and the receiver can recognize a repeat.
+ * Sends due notifications in one lane per channel, so that no receiver delays another. A lease
+ * limits a channel to one process. Notifications are marked before sending and again after
+ * acceptance. After a crash the same message is sent again with the same id, so that receivers can
+ * deduplicate.
  */
 import type { Clock, Collection, Ids, Logger } from '../../../kernel/contract.js';
 import type { Channel, Destination } from '../channels/channel.js';
@@ -16,19 +16,15 @@ import { LEASE_MS, SendTimes } from './send-times.js';
 import { splitNotes } from './splitting.js';
 import { SendError, type Sender } from '../services/sender.js';
 
-/** Notifications of one turn; what is beyond goes with the next. */
 const MAX_NOTES_PER_TURN = 200;
 
-/** Notifications that are one message. */
 interface Batch {
   notes: StoredNote[];
-  /** It was begun before: as a whole, or for some recipients. */
   begun: boolean;
 }
 
 interface Lane {
   run: Promise<void>;
-  /** Something came while it ran. */
   again: boolean;
 }
 
@@ -37,15 +33,12 @@ export interface DispatcherParts {
   channels: Collection<Channel>;
   senders: Partial<Record<ChannelKind, Sender>>;
   outcomes: NoteOutcomes;
-  /** Address and credentials of a channel, decrypted. */
   open: (channel: Channel) => Destination;
-  /** A channel has disabled itself. */
   disabled: (channel: Channel) => Promise<void>;
   clock: Clock;
   ids: Ids;
   log: Logger;
   baseUrl: () => string;
-  /** IANA name, for channels without a zone. */
   timezone: string;
 }
 
@@ -58,7 +51,6 @@ export class Dispatcher {
     this.#times = new SendTimes(parts.notes, parts.channels, parts.clock, parts.outcomes.times);
   }
 
-  /** Something may be due for these channels. */
   wake(channelIds: readonly string[]): void {
     for (const id of channelIds) {
       if (this.#stopped) return;
@@ -84,18 +76,15 @@ export class Dispatcher {
     this.#lanes.delete(id);
   }
 
-  /** Ends after the attempts under way. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.idle();
   }
 
-  /** Resolves when no lane runs. */
   async idle(): Promise<void> {
     while (this.#lanes.size > 0) await Promise.all([...this.#lanes.values()].map(({ run }) => run));
   }
 
-  /** Wakes every channel that has something due. */
   async wakeDue(): Promise<void> {
     await this.#times.anchor();
     const filter = { state: { in: ['waiting', 'sending'] }, send_at: { lte: this.parts.clock.iso() } };
@@ -103,7 +92,7 @@ export class Dispatcher {
     this.wake(counts.map(({ key }) => String(key)));
   }
 
-  /** Sends what is due for one channel. Nothing when another process is at it. */
+  /** Sends due notifications of one channel, unless another process does. */
   async run(channelId: string): Promise<void> {
     const claimed = await this.#claim(channelId);
     if (claimed === null) return;
@@ -116,7 +105,7 @@ export class Dispatcher {
         const attempt = await this.#send(channel, batch);
         if (attempt.halves !== null) batches.unshift(...attempt.halves);
         channel = attempt.channel;
-        // The receiver cannot be reached: what else is due waits as long.
+        // The receiver is unreachable, so everything else that is due waits too.
         if (attempt.retryAt !== null) await this.#postpone(batches, attempt.retryAt);
         if (attempt.retryAt !== null) break;
       }
@@ -137,7 +126,8 @@ export class Dispatcher {
       sort: [['id', 'asc']],
       limit: MAX_NOTES_PER_TURN,
     });
-    // What a crash left, or only some recipients have had, is one message again: a repeat is then known by its id.
+    // After a crash or a partial delivery the same message is sent again, so that its id identifies
+    // a repeat.
     const isBegun = ({ state, recipients }: StoredNote): boolean =>
       state === 'sending' || (recipients !== null && recipients !== undefined);
     const begun = new Map<string | null, StoredNote[]>();
@@ -162,7 +152,6 @@ export class Dispatcher {
     return (await channels.change(free, { set }))?.doc ?? null;
   }
 
-  /** False: the lease was lost, or the channel disabled meanwhile. */
   async #renew({ id, lease_by }: Channel): Promise<boolean> {
     const set = { lease_until: this.#times.in(LEASE_MS) };
     return (await this.parts.channels.change({ id, lease_by, enabled: true }, { set })) !== null;
@@ -180,7 +169,7 @@ export class Dispatcher {
     await notes.changeMany(filter, { set: { state: 'sending', message_id: message.id }, inc: { attempts: 1 } });
     const attempt = await this.#attempt(channel, message, before);
     if (attempt.content && batch.length > 1 && attempt.results.every(({ state }) => state === 'failed')) {
-      // The receiver takes less than it is known for.
+      // The receiver accepts less than its documented limit.
       await notes.changeMany(filter, { set: { state: 'waiting', message_id: null } });
       const middle = Math.ceil(batch.length / 2);
       const halves = [batch.slice(0, middle), batch.slice(middle)].map((half) => ({ notes: half, begun: false }));
@@ -206,7 +195,6 @@ export class Dispatcher {
     return sendMessageAttempt(sender, message, destination, before.length > 0 ? waiting : all, isBare);
   }
 
-  /** One message, now, that is counted nowhere. */
   async sendTest(channel: Channel, note: Parameters<typeof buildMessage>[0][number]): Promise<RecipientResult[]> {
     const message = buildMessage([note], this.parts.baseUrl(), this.#getTimezone(channel));
     return (await this.#attempt(channel, message, [])).results;
@@ -221,7 +209,7 @@ export class Dispatcher {
   }
 }
 
-/** Stands for e-mail without a server: what waits is sent once it has one. */
+/** Placeholder for e-mail without a server; notifications wait until one is configured. */
 const UNCONFIGURED_SENDER: Sender = {
   limits: { notes: MAX_NOTES_PER_TURN, bytes: Number.MAX_SAFE_INTEGER },
   send: () => Promise.reject(new SendError('E-mail is not configured: set notifications.smtp_host.', false)),

@@ -1,10 +1,8 @@
-/** Lists the channels that have a notification of an event, for the page of an incident. */
 import type { Collection } from '../../../kernel/contract.js';
 import type { AlarmReceiver } from '../../../ports/domain/alarms/receivers.js';
 import type { Channel } from '../channels/channel.js';
 import type { StoredNote } from '../notes/stored-note.js';
 
-/** Channels that are searched. */
 const MAX_CHANNELS = 200;
 
 export async function listEventReceivers(

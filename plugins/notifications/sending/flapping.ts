@@ -1,7 +1,6 @@
 /**
- * Damping of monitors that go down and up in short turns, per channel: an alarm that follows another within
- * `flap_minutes` must last as long before it is sent, and is dropped when it ends earlier. The fourth in a row is sent
- * immediately and says that the monitor is flapping. Pure, apart from reading what was sent.
+ * Damping of flapping monitors, per channel. An alarm within `flap_minutes` of the previous one
+ * must last that long before it is sent. The fourth in a row is sent immediately with a notice.
  */
 import type { Collection } from '../../../kernel/contract.js';
 import { isoOf, MINUTE_MS } from '../../../lib/time.js';
@@ -9,20 +8,16 @@ import type { Channel } from '../channels/channel.js';
 import type { Note } from '../notes/note.js';
 import type { StoredNote } from '../notes/stored-note.js';
 
-/** Alarms before the one that says so. */
 const ALARMS_BEFORE_NOTICE = 3;
 const MAX_COUNTED_ALARMS = 200;
 
 export interface Damping {
-  /** Milliseconds that the alarm is held back. */
   holdMs: number;
-  /** Added to the alarm's own text. */
   notice: { title: string; text: string } | null;
 }
 
 const NO_DAMPING: Damping = { holdMs: 0, notice: null };
 
-/** @param event the alarm's own id and time */
 export async function dampAlarm(
   notes: Pick<Collection<StoredNote>, 'find'>,
   channel: Pick<Channel, 'id' | 'flap_minutes'>,

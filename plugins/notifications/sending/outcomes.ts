@@ -1,6 +1,7 @@
 /**
- * What an attempt changes: the notifications of the message first, then the channel. A channel disables itself when a
- * notification ends without success and none had any for 24 hours; what waits then is stored for its return.
+ * Records the result of an attempt: first in the notifications, then in the channel. A channel
+ * disables itself when a notification fails finally and none succeeded for 24 hours; waiting
+ * notifications are retained.
  */
 import type { Clock, Collection, Ids, Logger } from '../../../kernel/contract.js';
 import type { Cipher } from '../../../ports/cipher.js';
@@ -27,14 +28,12 @@ type NoteFields = Pick<StoredNote, 'state' | 'error' | 'recipients'> &
   Partial<Pick<StoredNote, 'sent_at' | 'first_attempt_at' | 'attempts' | 'send_at'>>;
 
 export class NoteOutcomes {
-  /** Due times of retries and digests. */
   readonly times: DueTimes;
 
   constructor(private readonly parts: OutcomeParts) {
     this.times = new DueTimes(parts.clock);
   }
 
-  /** Results of earlier attempts, for a message that only some recipients have had; null: none has. */
   readRecipients({ recipients }: Pick<StoredNote, 'recipients'>): RecipientResult[] | null {
     if (recipients === null || recipients === undefined) return null;
     return JSON.parse(this.parts.cipher.open(recipients, PURPOSE)) as RecipientResult[];
@@ -43,8 +42,8 @@ export class NoteOutcomes {
   /**
    * @param batch notifications of one message
    * @param before results of earlier attempts
-   * @param isFresh a digest begins with it
-   * @returns the channel as it is afterwards
+   * @param isFresh starts a new digest interval
+   * @returns the updated channel
    */
   async record(
     channel: Channel,
@@ -103,7 +102,7 @@ export class NoteOutcomes {
         send_at: this.times.at(Math.min(now + getNotificationRetryDelay(attempts, retryAfterMs), last)),
       };
     if (hasReached || !keeps) return { ...ended, sent_at };
-    // The channel disables itself: what could not be sent waits for its return.
+    // The channel disables itself; unsent notifications wait until it is enabled.
     return { state: 'waiting', error, recipients: null, first_attempt_at: null, attempts: 0, send_at: isoOf(now) };
   }
 
@@ -118,7 +117,6 @@ export class NoteOutcomes {
   }
 }
 
-/** The newest result of each recipient. */
 function merge(before: readonly RecipientResult[], results: readonly RecipientResult[]): RecipientResult[] {
   const newest = new Map(before.map((result) => [result.address, result]));
   for (const result of results) newest.set(result.address, result);

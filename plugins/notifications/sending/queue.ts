@@ -1,6 +1,6 @@
 /**
- * What waits to be sent: one row per notification and channel, stored before the event's producer forgets the event,
- * unique by both, so that an event that is emitted again adds nothing.
+ * Queue of notifications, one row per event and channel. Rows are stored before the producer
+ * removes the event, and unique, so that a repeated event adds nothing.
  */
 import type { Clock, Collection, DomainEvent } from '../../../kernel/contract.js';
 import type { Channel } from '../channels/channel.js';
@@ -24,11 +24,13 @@ export class NoteQueue {
     private readonly channels: Collection<Channel>,
     private readonly directory: ChannelDirectory,
     private readonly clock: Clock,
-    /** IANA name, for channels without a zone. */
     private readonly timezone: string,
   ) {}
 
-  /** Resolves when every notification of the event is stored. Answers the channels that have something new. */
+  /**
+   * Resolves when every notification of the event is stored. Returns the ids of channels with new
+   * ones.
+   */
   async enqueueEvent(event: DomainEvent): Promise<string[]> {
     const note = toNote(event);
     if (note === null) return [];
@@ -40,10 +42,9 @@ export class NoteQueue {
     return this.#store(event, wanted, (zone) => toNote(event, zone) ?? note);
   }
 
-  /** As `take`, for what people say of an alarm. */
   async enqueueAlarmWord(word: AlarmWord): Promise<string[]> {
     const note = toAcknowledgement(word);
-    // Reminders are for those whose alarm no one works on.
+    // Only unacknowledged alarms have reminders.
     await this.notes.changeMany({ fault: note.fault, end: false }, { set: { open: word.by === null } });
     return this.#store({ ...word, event: 'monitor.acknowledged' }, await this.#findEarlierReceivers(note), () => note);
   }
@@ -55,10 +56,9 @@ export class NoteQueue {
     return new Set(findSubstitutes(data as ChannelDisabled, channels, wanting).map(({ id }) => id));
   }
 
-  /** Those that were sent the beginning, or have it waiting. */
   async #findEarlierReceivers({ fault }: Note): Promise<Set<string>> {
     if (fault === null) return new Set();
-    // An alarm that is held back as flapping is dropped, and no one hears of its end.
+    // Drops an alarm that is deferred as flapping, together with its end.
     const filter = {
       fault,
       end: false,
@@ -67,14 +67,13 @@ export class NoteQueue {
     return new Set((await all(this.notes, { filter, limit: 200 })).map((note) => note.channel_id));
   }
 
-  /** The fault has ended: no more reminders, and nothing of what was held back as flapping. */
   async #closeFault({ fault }: Note): Promise<void> {
     if (fault === null) return;
     await this.notes.changeMany({ fault, end: false, state: 'waiting', flapping: true }, { set: { state: 'damped' } });
     await this.notes.changeMany({ fault, open: true }, { set: { open: false } });
   }
 
-  /** A disabled channel gets its notifications too, for its return. */
+  /** Disabled channels are included: they send it when enabled again. */
   async #store(event: Occurred, wanted: ReadonlySet<string>, noteFor: (zone: string) => Note): Promise<string[]> {
     const found = await Promise.all([...wanted].map((id) => this.channels.get(id)));
     const channels = found.filter((channel) => channel !== null);
@@ -119,8 +118,8 @@ export class NoteQueue {
 }
 
 /**
- * Who is told that a channel has disabled itself: channels that ask for it; where none of them works, the enabled one
- * that last delivered something, whatever it asks for.
+ * Returns the receivers of `channel.disabled`: working channels that subscribe to it, otherwise the
+ * enabled channel that delivered last, regardless of its filter.
  */
 function findSubstitutes({ id }: ChannelDisabled, all: readonly Channel[], wanting: readonly Channel[]): Channel[] {
   const works = (channel: Channel): boolean => channel.id !== id && channel.enabled && channel.failing_since === null;

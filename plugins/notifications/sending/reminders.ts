@@ -1,5 +1,6 @@
 /**
- * Reminders while a monitor is down, per channel (`repeat_minutes`), until someone acknowledges the alarm or it ends.
+ * Reminders per channel while a monitor is down (`repeat_minutes`), until the alarm ends or is
+ * acknowledged.
  */
 import type { Clock, Collection } from '../../../kernel/contract.js';
 import { isoOf, MINUTE_MS } from '../../../lib/time.js';
@@ -13,14 +14,13 @@ export interface ReminderParts {
   notes: Collection<StoredNote>;
   channels: Pick<Collection<Channel>, 'find'>;
   clock: Clock;
-  /** Whether the alarm is still open and not silenced. */
   isOpen: (source: string, fault: string) => Promise<boolean>;
 }
 
 export class Reminders {
   constructor(private readonly parts: ReminderParts) {}
 
-  /** Stores the reminders that are due. Answers their channels. */
+  /** Stores due reminders and returns the ids of their channels. */
   async run(): Promise<string[]> {
     const { channels } = this.parts;
     const { items } = await channels.find({ filter: { repeat_minutes: { gt: 0 }, enabled: true }, limit: 1_000 });
@@ -68,7 +68,7 @@ export class Reminders {
       error: null,
       sent_at: null,
     };
-    // The row first: one that is stored twice is rejected by its id.
+    // The row first: its id rejects a duplicate.
     const [result] = await notes.bulk([{ insert: row }]);
     await notes.change({ id: alarm.id }, { set: { reminded_at: isoOf(now), reminders } });
     return result !== undefined && 'n' in result;

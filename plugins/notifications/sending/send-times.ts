@@ -8,7 +8,7 @@ import { getQuietEnd } from '../channels/quiet-hours.js';
 import type { StoredNote } from '../notes/stored-note.js';
 import { getNotificationRetryDelay } from './retry-schedule.js';
 
-/** Longer than an attempt and its bookkeeping; after a crash nothing is sent on the channel for so long. */
+/** Longer than an attempt with its writes; after a crash the channel is blocked for this time. */
 export const LEASE_MS = 45 * SECOND_MS;
 
 export class SendTimes {
@@ -19,12 +19,11 @@ export class SendTimes {
     private readonly due = new DueTimes(clock),
   ) {}
 
-  /** A time that is `ms` from now. */
   in(ms: number): string {
     return this.due.in(ms);
   }
 
-  /** Called before due notifications are read. */
+  /** Must be called before due notifications are read. */
   anchor(): Promise<void> {
     const { due, notes, channels } = this;
     return due.reanchorIfNeeded(async () => {
@@ -41,7 +40,6 @@ export class SendTimes {
     });
   }
 
-  /** The longest that a notification could be put off now. */
   #getMaxDelay({ quiet, critical_immediately, flap_minutes }: Channel, note: StoredNote): number {
     const { state, severity, attempts, flapping } = note;
     if (state === 'sending') return 0;

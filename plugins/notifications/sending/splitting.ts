@@ -1,9 +1,7 @@
-/** Splits notifications into messages that a receiver takes. Pure. */
 import { buildMessage, type Message, type MessageLine, type MessageSource } from '../notes/message.js';
 import { toSlackText, disableAutolinks } from '../services/escaping.js';
 import type { Sender } from '../services/sender.js';
 
-/** What stands around each line: time, severity, separators. */
 const LINE_OVERHEAD = 60;
 
 const measurePlain = ({ title, text, url }: MessageLine): number =>
@@ -11,7 +9,6 @@ const measurePlain = ({ title, text, url }: MessageLine): number =>
 
 type Measuring = Pick<Sender, 'limits' | 'measure'>;
 
-/** @param notes oldest first */
 export function splitNotes<T extends MessageSource>(
   notes: readonly T[],
   sender: Measuring,
@@ -36,7 +33,6 @@ export function splitNotes<T extends MessageSource>(
   return parts;
 }
 
-/** Shortens texts, and then titles, of lines that are too long for a message of their own. */
 export function fitMessage(message: Message, sender: Measuring): Message {
   return { ...message, lines: message.lines.map((line) => fitLine(line, sender)) };
 }
@@ -54,7 +50,6 @@ function fitLine(line: MessageLine, sender: Measuring): MessageLine {
   return fitted;
 }
 
-/** By a tenth, at least two characters. */
 function shorten(text: string): string {
   const characters = Array.from(text);
   return `${characters.slice(0, Math.max(0, Math.floor(characters.length * 0.9) - 1)).join('')}…`;

@@ -1,4 +1,3 @@
-/** Test messages: one attempt, now, that is counted nowhere. */
 import type { Clock } from '../../../kernel/contract.js';
 import type { Channel } from '../channels/channel.js';
 import type { ChannelKind } from '../channels/kinds.js';
@@ -6,7 +5,7 @@ import type { RecipientResult } from '../notes/stored-note.js';
 import { describeFailures } from './attempt.js';
 import type { Dispatcher } from './dispatcher.js';
 
-/** Services that would keep the test as an open alert: it is resolved. */
+/** Services that would keep the test as an open alert, so it is resolved. */
 const ALERT_KINDS: ReadonlySet<ChannelKind> = new Set(['pagerduty', 'opsgenie']);
 
 export interface TestResult {
@@ -44,7 +43,7 @@ export class TestMessages {
       state: error === null ? 'sent' : 'failed',
       duration_ms: Math.round(this.clock.monotonic() - began),
       error,
-      // Of the one receiver of a channel the error says it all.
+      // With a single receiver, `error` is sufficient.
       recipients: results.filter(({ address }) => address !== ''),
     };
   }

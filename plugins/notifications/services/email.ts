@@ -1,4 +1,3 @@
-/** E-mail by SMTP, as text and as HTML. */
 import type { Transporter } from 'nodemailer';
 import type Mail from 'nodemailer/lib/mailer';
 import type { Destination } from '../channels/channel.js';
@@ -23,7 +22,7 @@ const barColour = (line: MessageLine): string => {
   return isEnd(line) ? '#5d6c68' : COLOURS[line.severity];
 };
 
-/** Mail programs support little CSS and no style sheets: the styles are inline. */
+/** Inline styles, because mail clients support few CSS features. */
 export function toHtml({ lines, url }: Message): string {
   const rows = lines.map(
     (line) =>
@@ -39,7 +38,6 @@ export function toHtml({ lines, url }: Message): string {
   );
 }
 
-/** Addresses as they were typed, separated by commas. */
 export const parseAddresses = (target: string): string[] => [
   ...new Set(
     target
@@ -55,7 +53,6 @@ export class EmailSender implements Sender, MailSender {
 
   constructor(private readonly config: SmtpConfig) {}
 
-  /** The library is loaded with the first mail. */
   async #connect(): Promise<Transporter> {
     const { createTransport } = await import('nodemailer');
     const { smtp_host: host, smtp_port: port, smtp_security, smtp_user: user, smtp_password: pass } = this.config;
@@ -78,7 +75,7 @@ export class EmailSender implements Sender, MailSender {
     return parseAddresses(target);
   }
 
-  /** Each recipient has a transaction, so that one that is rejected or deferred holds up no other. */
+  /** One transaction per recipient, so that a rejected one does not affect others. */
   async send(message: Message, { target }: Destination, recipient: string): Promise<void> {
     await this.#deliver(message.id, {
       to: parseAddresses(target),
@@ -114,14 +111,13 @@ export class EmailSender implements Sender, MailSender {
   }
 }
 
-/** Commands that are about one recipient or its message; a failure of any other concerns the server. */
 const RECIPIENT_COMMANDS: ReadonlySet<string> = new Set(['RCPT TO', 'DATA']);
 
-/** By the answer's code alone: 4xx is temporary (RFC 5321, 4.2.1), whichever command it answers. */
+/** Only the response code decides: 4xx is temporary (RFC 5321, 4.2.1), for every command. */
 function toSendError(error: unknown): SendError {
   const { responseCode, code, command } = error as { responseCode?: number; code?: string; command?: string };
   const isRejected = responseCode !== undefined && responseCode >= 500;
-  // Without an answer of the server: an address or a message that the library itself rejects.
+  // Without a response: nodemailer itself rejected the address or message.
   const isInvalid = responseCode === undefined && (code === 'EENVELOPE' || code === 'EMESSAGE');
   const isAboutServer = !isInvalid && !RECIPIENT_COMMANDS.has(command ?? '');
   const text = error instanceof Error ? error.message : String(error);

@@ -1,4 +1,4 @@
-/** Incoming webhooks of Google Chat: a card, whose texts are simple HTML. */
+/** Incoming webhooks of Google Chat: a card with simple HTML. */
 import type { Destination } from '../channels/channel.js';
 import type { Message, MessageLine } from '../notes/message.js';
 import { escapeHtml, toHtmlText, disableAutolinks } from './escaping.js';
@@ -6,7 +6,7 @@ import { getColour } from './colours.js';
 import { HttpSender, type ServiceCall } from './http-sender.js';
 
 export class GoogleChatSender extends HttpSender {
-  // A message may have 32 KB, a text paragraph less than 4,096 characters.
+  // Limits: 32 KB per message, less than 4,096 characters per paragraph.
   readonly limits = { notes: 10, bytes: 3_500 };
 
   override measure({ title, text, url }: MessageLine): number {

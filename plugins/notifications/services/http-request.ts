@@ -1,4 +1,3 @@
-/** A POST to any address, with the administrator's headers, body and signature. */
 import { createHmac } from 'node:crypto';
 import type { Clock } from '../../../ports/clock.js';
 import type { EgressPolicy, Outbound } from '../../../ports/outbound.js';
@@ -9,7 +8,6 @@ import { HttpSender, type ServiceCall } from './http-sender.js';
 
 const PLACEHOLDER = /\{\{\s*([a-z_]{1,40})\s*\}\}/g;
 
-/** Values by the names that a template has for them. */
 function listValues(id: string, { details, ...line }: MessageLine, subject: string): Record<string, Scalar> {
   return {
     id,
@@ -28,8 +26,8 @@ function listValues(id: string, { details, ...line }: MessageLine, subject: stri
 }
 
 /**
- * Fills `{{name}}` in. In JSON a value becomes the content of a text: quotes and control characters are escaped, so
- * that nothing from outside leaves its text. An unknown name becomes an empty text.
+ * Replaces `{{name}}`. In JSON, quotes and control characters of values are escaped, so that
+ * external text cannot leave its string. Unknown names become empty.
  */
 export function fillTemplate(template: string, values: Readonly<Record<string, Scalar>>, isJson: boolean): string {
   return template.replace(PLACEHOLDER, (_, name: string) => {
@@ -39,7 +37,6 @@ export function fillTemplate(template: string, values: Readonly<Record<string, S
 }
 
 export class HttpRequestSender extends HttpSender {
-  // A template has the values of one notification.
   readonly limits = { notes: 1, bytes: 100_000 };
 
   constructor(
@@ -64,7 +61,7 @@ export class HttpRequestSender extends HttpSender {
   }
 }
 
-/** The headers of contract 70, payload and signature. */
+/** Returns the headers of contract 70, payload and signature. */
 function sign(secret: string | null, body: string, id: string, now: number): Record<string, string> {
   if (secret === null) return { 'x-svc-delivery': id };
   const timestamp = String(Math.floor(now / 1_000));

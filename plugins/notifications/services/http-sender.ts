@@ -1,4 +1,4 @@
-/** Services that take one HTTP request per message, under the egress policy. */
+/** Base of services with one HTTP request per message, under the egress policy. */
 import { OutboundError, type EgressPolicy, type Outbound, type OutboundResponse } from '../../../ports/outbound.js';
 import type { Destination } from '../channels/channel.js';
 import type { Message, MessageLine } from '../notes/message.js';
@@ -6,7 +6,6 @@ import { toPlainText } from '../notes/plain-text.js';
 import { SendError, type MessageLimits, type Sender } from './sender.js';
 
 export interface ServiceCall {
-  /** Default POST. */
   method?: 'POST' | 'PUT';
   url: string;
   headers?: Record<string, string>;
@@ -14,9 +13,7 @@ export interface ServiceCall {
   body: object | string;
 }
 
-/** Statuses after which the same request may be taken later. */
 const isTransient = (status: number): boolean => status === 408 || status === 425 || status === 429 || status >= 500;
-/** Statuses by which a receiver rejects the content. */
 const REJECTED_CONTENT: ReadonlySet<number> = new Set([400, 413, 422]);
 const MAX_RETRY_AFTER_MS = 3_600_000;
 const MAX_EXCERPT_CHARACTERS = 200;
@@ -33,16 +30,13 @@ export abstract class HttpSender implements Sender {
 
   measure?(line: MessageLine): number;
 
-  /** The request of this service; null: it takes nothing of this message. */
   protected abstract request(message: Message, destination: Destination): ServiceCall | null;
 
-  /** Milliseconds to wait, from the response. */
   protected retryAfter({ headers }: OutboundResponse): number | undefined {
     const seconds = Number(headers['retry-after']);
     return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds * 1_000, MAX_RETRY_AFTER_MS) : undefined;
   }
 
-  /** Why an answer with a success status is none; null: it is one. */
   protected findProblem(_answer: OutboundResponse): string | null {
     return null;
   }
@@ -83,5 +77,4 @@ export abstract class HttpSender implements Sender {
   }
 }
 
-/** The address below a server's own path. */
 export const joinServerPath = (server: string, path: string): string => server.replace(/\/+$/, '') + path;

@@ -1,4 +1,6 @@
-/** Matrix: an event of a room, by the client-server API. A repeat has the same transaction and is shown once. */
+/**
+ * Matrix client-server API: a room event. A retry has the same transaction id and is shown once.
+ */
 import type { OutboundResponse } from '../../../ports/outbound.js';
 import type { Destination } from '../channels/channel.js';
 import type { Message, MessageLine } from '../notes/message.js';
@@ -8,7 +10,7 @@ import { getColour } from './colours.js';
 import { joinServerPath, HttpSender, type ServiceCall } from './http-sender.js';
 
 export class MatrixSender extends HttpSender {
-  // An event has at most 64 KB, with its text twice.
+  // Limit: 64 KB per event, which contains the text twice.
   readonly limits = { notes: 20, bytes: 12_000 };
 
   override measure({ title, text, url }: MessageLine): number {

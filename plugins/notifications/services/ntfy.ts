@@ -1,4 +1,4 @@
-/** ntfy: the topic is the last segment of the address; its JSON goes to the server's root. */
+/** ntfy: the topic is the last path segment; the JSON is posted to the server's root. */
 import type { Destination } from '../channels/channel.js';
 import type { Message } from '../notes/message.js';
 import { disableAutolinks } from './escaping.js';
@@ -7,7 +7,7 @@ import { PRIORITIES } from './colours.js';
 import { HttpSender, type ServiceCall } from './http-sender.js';
 
 export class NtfySender extends HttpSender {
-  // A message of more than 4,096 bytes becomes an attachment, or is rejected.
+  // Above 4,096 bytes a message becomes an attachment, or is rejected.
   readonly limits = { notes: 10, bytes: 3_500 };
 
   protected request(message: Message, { target, secret }: Destination): ServiceCall {

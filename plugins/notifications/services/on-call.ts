@@ -1,4 +1,4 @@
-/** PagerDuty and Opsgenie: alerts that a recovery resolves and an acknowledgement acknowledges. */
+/** PagerDuty and Opsgenie alerts, which recoveries resolve and acknowledgements acknowledge. */
 import type { Scalar } from '../../../ports/store.js';
 import type { Destination } from '../channels/channel.js';
 import { isEnd, type Message, type MessageLine } from '../notes/message.js';
@@ -19,11 +19,12 @@ const MAX_SOURCE_CHARACTERS = 100;
 
 const truncate = (text: string, most: number): string => Array.from(text).slice(0, most).join('');
 
-/** One per fault, and for each installation of its own: items of two may have the same number. */
+/**
+ * Unique per fault and installation, because items of two installations may have the same number.
+ */
 const getDedupKey = ({ key }: MessageLine, url: string): string =>
   truncate(`${new URL(url).host} ${key}`, MAX_KEY_CHARACTERS);
 
-/** What these services call the component that is affected. */
 const getSource = ({ details }: MessageLine, url: string): string =>
   typeof details['source'] === 'string' ? details['source'] : new URL(url).host;
 
@@ -36,7 +37,6 @@ const getDetails = (line: MessageLine): Record<string, unknown> => ({
 const getTexts = (values: Readonly<Record<string, Scalar>>): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value ?? '')]));
 
-/** PagerDuty's Events API v2. */
 export class PagerDutySender extends HttpSender {
   readonly limits = { notes: 1, bytes: 100_000 };
 
@@ -60,7 +60,6 @@ export class PagerDutySender extends HttpSender {
   }
 }
 
-/** Opsgenie's Alert API v2. */
 export class OpsgenieSender extends HttpSender {
   readonly limits = { notes: 1, bytes: 100_000 };
 
@@ -80,7 +79,6 @@ export class OpsgenieSender extends HttpSender {
           priority: PRIORITIES[line.severity],
           entity: getSource(line, url),
           source,
-          // Values are texts.
           details: getTexts({ ...line.details, event: line.event, url: line.url }),
         },
       };

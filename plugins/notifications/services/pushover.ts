@@ -1,4 +1,3 @@
-/** Pushover's message API. */
 import type { OutboundResponse } from '../../../ports/outbound.js';
 import type { Destination } from '../channels/channel.js';
 import type { Message } from '../notes/message.js';
@@ -6,13 +5,13 @@ import type { NoteSeverity } from '../notes/note.js';
 import { disableAutolinks } from './escaping.js';
 import { joinServerPath, HttpSender, type ServiceCall } from './http-sender.js';
 
-/** 2 would repeat until someone acknowledges it, which reminders of the channel do as far as they are wanted. */
+/** Priority 2 repeats until acknowledged, which is up to the channel's reminders. */
 const PRIORITIES: Readonly<Record<NoteSeverity, number>> = { critical: 1, high: 0, medium: 0, low: -1 };
 const MAX_TITLE_CHARACTERS = 250;
 const MAX_URL_CHARACTERS = 512;
 
 export class PushoverSender extends HttpSender {
-  // A message has at most 1,024 characters.
+  // Limit: 1,024 characters.
   readonly limits = { notes: 5, bytes: 1_000 };
 
   protected request(message: Message, { target, secret, server }: Destination): ServiceCall {

@@ -1,53 +1,47 @@
-/** What every kind of channel does: send one message. */
 import type { Destination } from '../channels/channel.js';
 import type { OutgoingMail } from '../../../ports/domain/mail/mail-queue.js';
 import { isEnd, type Message, type MessageLine } from '../notes/message.js';
 import { disableAutolinks } from './escaping.js';
 
-/** What one message of a receiver may hold. */
 export interface MessageLimits {
   notes: number;
-  /** Bytes of titles, texts and addresses together, as they are sent. */
   bytes: number;
-  /** Characters of a title with its escapes; absent: not limited by itself. */
+  /** Characters of an escaped title; absent means no separate limit. */
   title?: number;
 }
 
 export interface Sender {
   readonly limits: MessageLimits;
-  /** Whom it is sent to, one by one; absent: the channel has one receiver. */
+  /** Splits the target into recipients; absent for a single receiver. */
   recipients?(target: string): string[];
   /**
-   * Resolves when the receiver has taken it.
-   * @param recipient one of `recipients`
+   * Resolves when the receiver accepted the message.
+   * @param recipient one of `listRecipients`
    * @throws SendError
    */
   send(message: Message, destination: Destination, recipient: string): Promise<void>;
-  /** Size of a line as it is sent, for `limits.bytes`; absent: that of the plain text. */
   measure?(line: MessageLine): number;
 }
 
-/** Sends mails that are ready. */
 export interface MailSender {
   /** @throws SendError */
   sendMail(mail: Pick<OutgoingMail, 'id' | 'to' | 'subject' | 'text' | 'html' | 'headers'>): Promise<void>;
 }
 
-/** Why a message was not taken. */
+/** The message was not accepted. */
 export class SendError extends Error {
   override name = 'SendError';
-  /** @param permanent another attempt would be rejected too */
+  /** @param permanent a retry would fail too */
   constructor(
     message: string,
     readonly permanent: boolean,
     readonly more: {
-      /** Not before so many milliseconds. */
       retryAfterMs?: number;
-      /** The receiver rejected the content, so that a smaller message may be taken. */
+      /** The receiver rejected the content; a smaller message may succeed. */
       content?: boolean;
-      /** It concerns no single recipient: the server cannot be reached, or rejects the login. */
+      /** It concerns all recipients: the server is unreachable or rejects the login. */
       server?: boolean;
-      /** The message without what internal hosts answered; not set: it is the same. */
+      /** The message without responses of internal hosts, when it differs. */
       bare?: string;
     } = {},
   ) {
@@ -55,7 +49,6 @@ export class SendError extends Error {
   }
 }
 
-/** The message as plain text, for receivers without markup. */
 export function toText({ lines }: Message): string {
   return lines
     .map(

@@ -1,4 +1,3 @@
-/** Builds the sender of each kind. */
 import type { Clock } from '../../../kernel/contract.js';
 import type { EgressPolicy, Outbound } from '../../../ports/outbound.js';
 import type { ChannelKind } from '../channels/kinds.js';
@@ -22,7 +21,6 @@ export interface SenderParts {
   clock: Pick<Clock, 'now'>;
 }
 
-/** Without e-mail where no server is configured. */
 export function buildSenders({
   smtp,
   outbound,

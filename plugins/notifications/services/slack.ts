@@ -1,15 +1,16 @@
-/** Slack's incoming webhooks; Mattermost takes the same, Discord below `…/slack`. */
+/** Incoming webhooks of Slack, also accepted by Mattermost, and by Discord below `…/slack`. */
 import type { Destination } from '../channels/channel.js';
 import type { Message, MessageLine } from '../notes/message.js';
 import { toSlackMarkdown, toSlackText } from './escaping.js';
 import { getColour } from './colours.js';
 import { HttpSender, type ServiceCall } from './http-sender.js';
 
-/** Slack itself is asked not to read markup; others that take its form read Markdown in texts, but not in titles. */
+/** Slack can disable markup; compatible services parse Markdown in texts, but not in titles. */
 const SLACK = /(?:^|\.)slack(?:-gov)?\.com$/;
 
 export class SlackSender extends HttpSender {
-  // Discord takes 10 embeds of 6,000 characters together and titles of 256, a block of Slack 3,000.
+  // Limits: Discord 10 embeds with 6,000 characters in total and titles of 256; Slack 3,000 per
+  // block.
   readonly limits = { notes: 10, bytes: 2_900, title: 250 };
 
   override measure({ title, text, url }: MessageLine): number {

@@ -1,11 +1,11 @@
-/** Teams' workflows: an adaptive card. */
+/** Workflow webhooks of Teams: an adaptive card. */
 import type { Destination } from '../channels/channel.js';
 import { isEnd, type Message, type MessageLine } from '../notes/message.js';
 import type { NoteSeverity } from '../notes/note.js';
 import { toCardText, disableAutolinks } from './escaping.js';
 import { HttpSender, type ServiceCall } from './http-sender.js';
 
-/** Adaptive cards know names of colours only. */
+/** Adaptive cards only support named colors. */
 const CARD_COLOURS: Readonly<Record<NoteSeverity, string>> = {
   critical: 'Attention',
   high: 'Attention',
@@ -19,7 +19,7 @@ const getCardColour = ({ phase, severity }: MessageLine): string => {
 };
 
 export class TeamsSender extends HttpSender {
-  // A card may have 28 KB with its markup.
+  // Limit: 28 KB per card with markup.
   readonly limits = { notes: 10, bytes: 8_000 };
 
   override measure({ title, text, url }: MessageLine): number {

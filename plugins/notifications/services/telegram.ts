@@ -1,4 +1,4 @@
-/** Telegram's Bot API: `sendMessage` with HTML. */
+/** Telegram Bot API: `sendMessage` with HTML. */
 import type { OutboundResponse } from '../../../ports/outbound.js';
 import type { Destination } from '../channels/channel.js';
 import type { Message, MessageLine } from '../notes/message.js';
@@ -30,7 +30,7 @@ function readAnswer({ body }: OutboundResponse): TelegramAnswer {
 }
 
 export class TelegramSender extends HttpSender {
-  // A text has at most 4,096 characters.
+  // Limit: 4,096 characters.
   readonly limits = { notes: 10, bytes: 3_500 };
 
   override measure({ title, text, url }: MessageLine): number {

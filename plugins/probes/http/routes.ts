@@ -1,4 +1,3 @@
-/** Asking once by the interface, to see what a probe would see (contract 30, probes). */
 import joi from 'joi';
 import { named, whole, type Clock, type RouteSpec } from '../../../kernel/contract.js';
 import type { ProbeRunner } from '../runner/probe-runner.js';
@@ -14,7 +13,6 @@ export interface TryServices {
 
 const text = joi.string().allow(null);
 
-/** The result of a trial run, limited to what the caller may see. */
 export function toTrialView(result: ProbeResult, now: number, sight: ResultVisibility): object {
   const {
     certificate,
@@ -67,7 +65,8 @@ export const routes = ({ probes, asker, clock }: TryServices): RouteSpec[] => [
     handle: async ({ body, principal }) => {
       const given = (body as { probe: unknown }).probe;
       const probe = await probes.openProbe(given, null);
-      // What addresses of the own network answer is for administrators and tokens of the whole service.
+      // Responses of internal addresses are only for administrators and tokens of the whole
+      // service.
       const sight = principal.kind === 'token' && principal.project === null ? 'all' : 'public';
       const seen = toTrialView(await asker.run(probe), clock.now(), sight);
       const warnings = findUnknownFields(given);

@@ -1,13 +1,11 @@
 /**
- * A value in an answer of JSON by its path: `checks[0].state`, `$.checks[0].state` or `$['checks'][0]['state']`; `$` is
- * the whole. Own members alone, so that no prototype is walked. Pure.
+ * Lookup in JSON by path: `checks[0].state`, `$.checks[0].state` or `$['checks'][0]['state']`; `$`
+ * is the root. Only own properties are read, so that no prototype is exposed.
  */
 const SEGMENT = /\.?([^.[\]\s'"*()]{1,100})|\[(\d{1,6})\]|\['([^']{1,100})'\]|\["([^"]{1,100})"\]/y;
-/** The root is no part of a name such as `$schema`. */
 const ROOT = /^\$(?=[.[]|$)/;
 const MAX_DEPTH = 20;
 
-/** Returns the names and indexes of a path, or null when it is none. */
 function parsePath(text: string): string[] | null {
   const rest = text.replace(ROOT, '');
   const isRooted = rest.length < text.length;
@@ -19,7 +17,6 @@ function parsePath(text: string): string[] | null {
     const found = SEGMENT.exec(rest);
     if (found === null) return null;
     const [whole, name, ...others] = found;
-    // Only the first name needs no dot.
     if (name !== undefined && !whole.startsWith('.') && (at > 0 || isRooted)) return null;
     segments.push(name ?? others.find((one) => one !== undefined) ?? '');
   }
@@ -28,7 +25,6 @@ function parsePath(text: string): string[] | null {
 
 export const isJsonPath = (text: string): boolean => parsePath(text) !== null;
 
-/** Undefined: there is no such value. */
 export function getValueAt(json: unknown, path: string): unknown {
   const segments = parsePath(path);
   if (segments === null) return undefined;

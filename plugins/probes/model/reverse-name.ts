@@ -1,9 +1,9 @@
-/** Names of DNS that stand for addresses: `4.3.2.1.in-addr.arpa`, `1.0.….8.b.d.0.1.0.0.2.ip6.arpa`. Pure. */
+/** Reverse DNS names: `4.3.2.1.in-addr.arpa`, `1.0.….8.b.d.0.1.0.0.2.ip6.arpa`. */
 const REVERSE = /^(?:(.*)\.)?(in-addr|ip6)\.arpa\.?$/i;
 
 /**
- * Returns the address, or the first address of the network where the name is one of a zone (`10.in-addr.arpa`).
- * Null: not a reverse name.
+ * Returns the address, or the first address of the network for a zone (`10.in-addr.arpa`); null for
+ * other names.
  */
 export function parseReverseName(name: string): string | null {
   const [, labels = '', zone] = REVERSE.exec(name) ?? [];

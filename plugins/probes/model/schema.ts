@@ -1,4 +1,3 @@
-/** What `probe` of a monitor may hold (contract 30, probes). */
 import joi, { type ObjectSchema, type ValidationError } from 'joi';
 import { named } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
@@ -10,20 +9,16 @@ import { isJsonPath } from './json-path.js';
 import { isStatusRange } from './status-range.js';
 
 const MAX_HEADERS = 20;
-/** Headers that belong to the connection, and are not a caller's to set. */
 const CONNECTION = new Set(['connection', 'content-length', 'expect', 'te', 'transfer-encoding', 'upgrade']);
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
-/** Visible ASCII and blanks: nothing that could begin another header. */
+/** Printable ASCII, so that a value cannot inject another header. */
 const VALUE = /^[\t\x20-\x7e]{0,4000}$/;
-/** Names of DNS with the underscores of services, and addresses with or without brackets. */
 const HOST =
   /^(?:[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,62})(?:\.[A-Za-z0-9_][A-Za-z0-9_-]{0,62}){0,40}\.?|\[?[0-9A-Fa-f:.]{2,45}\]?)$/;
 
 const START_TLS_PORTS: Readonly<Record<StartTls, number>> = { smtp: 587, imap: 143, pop3: 110, ldap: 389 };
-/** `10.0.0.53`, `10.0.0.53:5353`, `fd00::53` or `[fd00::53]:5353`. The egress policy is checked elsewhere. */
 const RESOLVER =
   /^(?:(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?|\[[0-9a-f:.]{2,45}\](?::\d{1,5})?|[0-9a-f]{0,4}:[0-9a-f:.]{1,45})$/i;
-/** Of IPv4, or of an address in brackets. */
 const RESOLVER_PORT = /^(?:[\d.]+|\[.*\]):(\d+)$/;
 
 const rule = (fits: (text: string) => boolean, says: string): joi.StringSchema =>
@@ -104,7 +99,6 @@ const timing = {
     .description('The DNS server that is asked in place of the system’s: `10.0.0.53`, `[fd00::53]:5353`'),
 };
 
-/** Fields of kinds that work with or without TLS. @param usual port */
 const server = (usual: number): joi.SchemaMap => ({
   host,
   port: port.optional().default(usual),
@@ -191,7 +185,6 @@ const SCHEMAS = Object.fromEntries(KINDS.map((of) => [of, joi.object({ kind, ...
   Record<ProbeKind, ObjectSchema>
 >;
 
-/** Every field of every kind, for the description and for forms. */
 export const anyProbe = named(
   'Probe',
   joi
@@ -206,7 +199,8 @@ export const anyProbe = named(
     })
     .unknown()
     .meta({ judged_elsewhere: true })
-    // Those of its kind come with it (`toProbe`); of other kinds none are to be told as unknown.
+    // `validateProbe` adds the defaults of the kind; fields of other kinds must not appear as
+    // unknown.
     .prefs({ noDefaults: true })
     .example({ kind: 'http', url: 'https://shop.example/health', expected_status: '200', interval_seconds: 60 }),
 );
@@ -223,7 +217,10 @@ function getProbeKind(given: unknown): ProbeKind | undefined {
   return KINDS.find((one) => one === of);
 }
 
-/** Fields that the kind of this probe does not have, in sentences for `warnings` (contract 00, envelope). */
+/**
+ * Returns sentences for `warnings` about fields that this kind does not have (contract 00,
+ * envelope).
+ */
 export function findUnknownFields(given: unknown): string[] {
   const known = getProbeKind(given);
   if (known === undefined) return [];
@@ -231,7 +228,7 @@ export function findUnknownFields(given: unknown): string[] {
 }
 
 /**
- * A probe as a caller gave it, with its defaults; fields of other kinds are dropped.
+ * Validates a probe and adds defaults; fields of other kinds are dropped.
  * @throws ServiceError validation_failed, fields below `probe`
  */
 export function toProbe(given: unknown): OpenProbe {
@@ -247,10 +244,13 @@ export function toProbe(given: unknown): OpenProbe {
   return value;
 }
 
-/** With the defaults of fields that its version did not know. */
+/** Adds defaults of fields that an older version did not have. */
 export const parseProbe = (stored: Probe): Probe => SCHEMAS[stored.kind].validate(stored, OPTIONS).value as Probe;
 
-/** What would always be down, or has no effect. @throws ServiceError validation_failed */
+/**
+ * Rejects probes that are always down, and fields without effect.
+ * @throws ServiceError validation_failed
+ */
 function rejectContradictions(probe: OpenProbe): void {
   if (probe.kind === 'http' && probe.json_value !== null && probe.json_path === null)
     throw invalid({ 'probe.json_value': 'has no effect without json_path' });
@@ -259,7 +259,6 @@ function rejectContradictions(probe: OpenProbe): void {
     if (probe[field] !== null) throw invalid({ [`probe.${field}`]: 'does not go together with HEAD' });
 }
 
-/** Without the headers, which are stored elsewhere. */
 export function toStoredProbe({ headers: _headers, ...probe }: OpenProbe): Probe {
   return probe;
 }

@@ -1,4 +1,4 @@
-/** Status codes that an answer may have: `200-299,401`. Pure. */
+/** Expected status codes: `200-299,401`. */
 const PART = /^([1-5]\d\d)(?:-([1-5]\d\d))?$/;
 const MAX_PARTS = 20;
 

@@ -1,17 +1,13 @@
 /**
- * When which probe is due: in slots of a tenth of a second, so that two thousand a minute cost a look at a map and no
- * sorting. The first time of each lies somewhere within its interval, decided by its name, so that probes that were
- * made together are spread. Times are those of a monotonic clock, so that a step of the time of day moves none. Pure;
- * times in ms.
+ * Due times of probes in slots of 100 ms, which need no sorting. The first time is derived from the
+ * name, which spreads probes over their interval. Times are monotonic ms.
  */
 const SLOT_MS = 100;
-/** After a longer pause, slots are not visited one by one. */
 const MAX_WALKED_SLOTS = 36_000;
 
 export class ProbeTimetable {
   readonly #slots = new Map<number, Set<string>>();
   readonly #slotOf = new Map<string, number>();
-  /** The last slot that was taken. */
   #taken: number;
 
   constructor(now: number) {
@@ -26,7 +22,7 @@ export class ProbeTimetable {
     return this.#slotOf.has(name);
   }
 
-  /** In place of the time that it has; never earlier than that, nor before the next slot. */
+  /** Replaces the due time; the new one is never before the next slot. */
   put(name: string, at: number): void {
     this.remove(name);
     const slot = Math.max(Math.ceil(at / SLOT_MS), this.#taken + 1);
@@ -45,7 +41,6 @@ export class ProbeTimetable {
     if (names?.size === 0) this.#slots.delete(slot);
   }
 
-  /** Removes and returns the names that are due; the caller schedules them again. */
   take(now: number): string[] {
     const last = Math.floor(now / SLOT_MS);
     const due: string[] = [];
@@ -65,7 +60,6 @@ export class ProbeTimetable {
   }
 }
 
-/** The next time of a probe after `now`, by its name. */
 export function getNextTime(name: string, intervalMs: number, now: number): number {
   const phase = hash(name) % intervalMs;
   return Math.floor((now - phase) / intervalMs) * intervalMs + intervalMs + phase;

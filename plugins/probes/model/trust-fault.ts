@@ -1,8 +1,6 @@
-/** Why a certificate is not to be trusted, in the words of people who are woken by it. Pure. */
 const NO_AUTHORITY = 'The certificate is of an authority that this machine does not know';
 const NO_CHAIN = `${NO_AUTHORITY}, or the server leaves out the certificate between`;
 
-/** By the code of the TLS library. */
 const FAULTS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'The certificate has expired',
   CERT_NOT_YET_VALID: 'The certificate is not valid yet',
@@ -15,6 +13,5 @@ const FAULTS: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: NO_CHAIN,
 };
 
-/** With the code, by which more can be found; null: not among them. */
 export const describeTrustFault = (code: string | null): string | null =>
   code !== null && Object.hasOwn(FAULTS, code) ? `${FAULTS[code]} (${code})` : null;

@@ -1,10 +1,8 @@
-/** The editor's form as a probe, and a probe as the form shows it. Pure. */
 import { invalid } from '../../../kernel/errors.js';
 
-/** Where the probe of a monitor is edited; a source may hold slashes. */
+/** The source may contain slashes. */
 export const getProbeHref = (source: string): string => `/probes/${encodeURIComponent(source)}`;
 
-/** Where a monitor is made together with its probe. */
 export const NEW = '/probes/new';
 
 const TEXTS = [
@@ -35,7 +33,7 @@ export const toFormText = (form: Record<string, unknown>, name: string): string 
 };
 
 /**
- * What is empty is left to its default; headers that are not given stay.
+ * Empty fields get their defaults; missing headers stay unchanged.
  * @throws ServiceError validation_failed
  */
 export function readProbeForm(form: Record<string, unknown>): Record<string, unknown> {
@@ -57,7 +55,6 @@ function parseHeaders(lines: readonly string[]): Record<string, string> {
   return Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? '', pair?.[2] ?? '']));
 }
 
-/** Faults of the interface by the names of the form's controls. */
 export const toControlErrors = (errors: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(errors).map(([path, text]) => [

@@ -1,4 +1,3 @@
-/** The editor of a probe, with "try now" (contract 30, probes; contract 80). Members work on monitors. */
 import joi from 'joi';
 import {
   getFormFields,
@@ -52,7 +51,6 @@ export function pages({ probes, asker, clock, watchdog, audit }: ProbePages): Pa
     return monitor;
   };
 
-  /** @param known its monitor; null: it is new */
   const editor = async (
     request: HttpRequest,
     known: MonitorView | null,

@@ -1,7 +1,7 @@
 /**
- * One HTTP probe. Redirects are followed here, because the egress policy is checked for each address. A redirect from a
- * public address never leads into the internal network, even where the policy allows that network. Headers and the body
- * are only sent to the origin that they were configured for.
+ * Runs HTTP probes. Redirects are followed here, because the egress policy is checked for each
+ * address; one from a public address never leads into the internal network. Headers and body are
+ * only sent to their configured origin.
  */
 import { CookieJar } from 'tough-cookie';
 import { inject, injectable } from '../../../kernel/contract.js';
@@ -20,20 +20,15 @@ import type { HttpProbe, OpenProbe } from '../model/probe.js';
 import { EMPTY_RESULT, type ProbeResult } from '../model/result.js';
 import { isInStatusRange } from '../model/status-range.js';
 
-/** Bytes of a response that are read. JSON of this size is parsed in milliseconds. */
 const MAX_BODY_BYTES = 256 * 1024;
-/** Characters that are stored when the body is not checked. */
 const MAX_EXCERPT_CHARACTERS = 4_096;
-/** Then the headers are the answer: for the end of the body, which is only shown, this long is waited. */
 const EXCERPT_MS = 1_000;
 const SHOWN = 60;
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
-/** Redirects that keep method and body. */
 const METHOD_PRESERVING_STATUSES = new Set([307, 308]);
 
 type AskedHttp = Extract<OpenProbe, { kind: 'http' }>;
 
-/** The current request, which a redirect may change. */
 interface Step {
   url: string;
   method: OutboundMethod;
@@ -49,7 +44,6 @@ export class HttpProbeRunner {
     const { clock, policy } = this.deps;
     const started = clock.monotonic();
     const followed: string[] = [];
-    // Of this asking alone.
     const jar = new CookieJar(undefined, { rejectPublicSuffixes: false });
     const asked = new Set<string>();
     let step: Step = { url: probe.url, method: probe.method, policy };
@@ -119,14 +113,12 @@ export class HttpProbeRunner {
 
 const isOwnOrigin = (probe: HttpProbe, url: string): boolean => new URL(url).origin === new URL(probe.url).origin;
 
-/** A redirect that changes the method drops the body. */
 const sendsBody = ({ body, method: first }: HttpProbe, method: OutboundMethod): boolean =>
   body !== null && method === first;
 
 const readsText = ({ contains, keyword_absent, json_path }: HttpProbe): boolean =>
   contains !== null || keyword_absent !== null || json_path !== null;
 
-/** Stops reading once the expected text was found. */
 function hasEnoughBody({ contains, keyword_absent, json_path }: HttpProbe): Pick<PartialBody, 'until'> {
   if (contains === null || keyword_absent !== null || json_path !== null) return {};
   return { until: contains };
@@ -137,7 +129,10 @@ const toLowerCaseNames = (headers: Readonly<Record<string, string>>): Record<str
 
 const isJson = (text: string): boolean => parseJsonText(text) !== undefined;
 
-/** Returns the redirect to follow, or null. @throws OutboundError */
+/**
+ * Returns the redirect to follow, or null.
+ * @throws OutboundError
+ */
 function getNextUrl({ redirects }: HttpProbe, from: string, { status, headers }: OutboundResponse): string | null {
   const to = headers['location'];
   if (redirects === 0 || !REDIRECT_STATUSES.has(status) || to === undefined) return null;
@@ -145,7 +140,7 @@ function getNextUrl({ redirects }: HttpProbe, from: string, { status, headers }:
   return new URL(to, from).href;
 }
 
-/** As browsers do it: 303 turns to GET, and so does a POST at 301 and 302. */
+/** As in browsers, 303 changes the method to GET, and 301 and 302 do so for POST. */
 function getNextMethod(method: OutboundMethod, status: number): OutboundMethod {
   if (METHOD_PRESERVING_STATUSES.has(status) || method === 'HEAD') return method;
   return status === 303 || method === 'POST' ? 'GET' : method;
@@ -171,7 +166,6 @@ function checkResponse(
   return { ...seen, ok: false, message: fault.says, ...(fault.bare !== undefined && { bare_message: fault.bare }) };
 }
 
-/** What is wrong, and the same without the value that was found. */
 interface Fault {
   says: string;
   bare?: string;

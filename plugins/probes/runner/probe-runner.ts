@@ -1,4 +1,3 @@
-/** Runs a probe once and returns the result. Never throws because of the target. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { parseHostHeader, stripBrackets } from '../../../lib/host.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
@@ -130,8 +129,8 @@ export class ProbeRunner {
   }
 
   /**
-   * Public addresses are public wherever they were found. Other records are public only when a public DNS server
-   * returned them: the server of the system may know an internal zone.
+   * Public addresses are public wherever they were found. Other records are public only when a
+   * public DNS server returned them: the server of the system may know an internal zone.
    */
   #isPublicAnswer({ host, record_type, resolver }: DnsProbe, records: readonly string[]): boolean {
     const isAddress = record_type === 'A' || record_type === 'AAAA';
@@ -149,13 +148,11 @@ export class ProbeRunner {
   }
 }
 
-/** Returns the dialogue of a probe; undefined when an open connection is enough. */
 function getDialogue(probe: PortProbe | TlsProbe | GrpcProbe | DatabaseProbe): Dialogue | undefined {
   if (probe.kind === 'tcp' || probe.kind === 'tls') return undefined;
   return probe.kind === 'grpc' ? { kind: 'grpc', service: probe.service } : { kind: probe.kind };
 }
 
-/** Capitalizes the message, unless it begins with a host name. */
 function capitalize(fault: OutboundFault, message: string): string {
   const isName = fault === 'dns' || !/^[a-z]+ /.test(message) || message.startsWith('gRPC ');
   return isName ? message : `${message.charAt(0).toUpperCase()}${message.slice(1)}`;
@@ -169,6 +166,6 @@ function removeDetail(probe: OpenProbe, error: OutboundError): string | null {
   // A redirect may name a host that the probe does not name.
   const host = 'url' in probe ? new URL(probe.url).hostname : probe.host;
   if (fault === 'dns' && !said.startsWith(`${host} `)) return said.replace(/^\S+/, 'The name');
-  // What the other side said stands behind a colon.
+  // The peer's text follows a colon.
   return fault === 'protocol' ? said.replace(/:.*/s, '') : null;
 }

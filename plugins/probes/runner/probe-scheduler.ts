@@ -1,10 +1,6 @@
 /**
- * Asks everything that is due (contract 30, probes). Of several processes the one that holds the lease asks, so each
- * probe runs once; when it is gone another takes over. What others write it finds by the time of the last change, and
- * every probe is read again right before it is asked: one that was changed or deleted is never asked as it was.
- *
- * Rejected: a job of each probe (a write per asking, and two thousand a minute), and a time in each document that
- * whoever comes first moves on (the same).
+ * Runs due probes (contract 30, probes). One process holds a lease and runs all of them. Each probe
+ * is read again right before its run, so that an outdated version never runs.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { LeaseLost, createProcessLease, type HeldLease, type Lease } from '../../../lib/lease.js';
@@ -19,16 +15,16 @@ import { Probes } from '../store/probes.js';
 import { ProbeRunner } from './probe-runner.js';
 
 export const LEASE_MS = 45_000;
-/** Maximum concurrent probes; further due ones are queued. */
 export const MAX_CONCURRENT_PROBES = 64;
-/** Of these, at most so many did not answer last time: each may take its whole timeout, and others must not wait. */
+/**
+ * Limit for probes that failed last time: each may take its whole timeout, and others must not
+ * wait.
+ */
 export const MAX_CONCURRENT_FAILING_PROBES = MAX_CONCURRENT_PROBES / 2;
 const TICK_INTERVAL_MS = 100;
-/** How often a process tries to acquire the lease or, holding it, reads changes of others. */
 const POLL_INTERVAL_MS = 4_000;
-/** Clocks of processes differ, and a write becomes visible a little after its time. */
+/** Clocks of processes differ, and a write becomes visible after its timestamp. */
 const OVERLAP_MS = 60_000;
-/** Delay before a retry, unless the interval of the probe is shorter. */
 const RETRY_DELAY_MS = 20_000;
 const PAGE_SIZE = 500;
 
@@ -38,20 +34,15 @@ export class ProbeScheduler {
   #lease: Lease<ProcessOwner> | null = null;
   #held: HeldLease | null = null;
   #table: ProbeTimetable;
-  /** `updated_at` of each, as it was last seen. */
   readonly #known = new Map<string, string>();
   readonly #queue: string[] = [];
-  /** Due, but did not answer last time. */
   readonly #failing: string[] = [];
-  /** Of those under way, how many did not answer last time. */
   #slow = 0;
   readonly #asking = new Map<string, Promise<void>>();
   readonly #failures = new Map<string, number>();
-  /** Those that did not answer last time. */
   readonly #unanswered = new Set<string>();
   #looked = -Infinity;
   #newest = '';
-  /** All that there were at the beginning of the term are known. */
   #loaded = false;
   #ticking: Promise<void> | null = null;
 
@@ -63,7 +54,6 @@ export class ProbeScheduler {
     this.#table = new ProbeTimetable(deps.clock.monotonic());
   }
 
-  /** Number of probes that this process runs; 0 without the lease. */
   get size(): number {
     return this.#known.size;
   }
@@ -83,7 +73,6 @@ export class ProbeScheduler {
     this.#held = null;
   }
 
-  /** One turn; resolves when what is due has been begun. */
   async tick(): Promise<void> {
     const { clock } = this.deps;
     if (clock.monotonic() - this.#looked >= POLL_INTERVAL_MS) {
@@ -97,7 +86,6 @@ export class ProbeScheduler {
     this.#startDue();
   }
 
-  /** What was begun is over. */
   async idle(): Promise<void> {
     while (this.#asking.size > 0) await Promise.all(this.#asking.values());
   }
@@ -122,9 +110,8 @@ export class ProbeScheduler {
     return true;
   }
 
-  /** New and changed ones. */
   async #loadChanges(): Promise<void> {
-    // After a step back of the clock, changes are dated before the newest that was seen.
+    // After the clock moved backwards, changes are older than the newest seen one.
     const since = Math.min(Date.parse(this.#newest), this.deps.clock.now());
     const from = this.#newest === '' ? '' : isoOf(since - OVERLAP_MS);
     const query = {
@@ -136,7 +123,6 @@ export class ProbeScheduler {
       for (const { id, probe, updated_at } of docs) {
         if (updated_at > this.#newest) this.#newest = updated_at;
         if (this.#known.get(id) === updated_at) continue;
-        // A new or changed one is asked soon: somebody looks at it.
         const soon = this.#loaded;
         this.#known.set(id, updated_at);
         this.#failures.delete(id);
@@ -169,7 +155,7 @@ export class ProbeScheduler {
     }
   }
 
-  /** False, with everything forgotten, when another process may be asking. */
+  /** Returns false and clears the state when another process may run the probes. */
   #hasLease(): boolean {
     try {
       this.#held?.check();
@@ -190,7 +176,7 @@ export class ProbeScheduler {
     if (seen.ok) this.#unanswered.delete(name);
     else this.#unanswered.add(name);
     if (seen.unsupported === true) {
-      // Nothing was sent, so nothing is known of the target.
+      // Nothing was sent, so the state of the target is unknown.
       this.deps.log.warn({ monitor: name, reason: seen.message }, 'this system cannot run a probe');
       return this.#reschedule(doc, 0);
     }
@@ -198,14 +184,14 @@ export class ProbeScheduler {
     const now = this.deps.clock.now();
     const observation = toObservation(name, doc.probe, seen, failures, now);
     if (!(await this.deps.watchdog.observe(observation))) {
-      // Its monitor is gone, and was deleted where this plugin was not asked.
+      // Its monitor was deleted while this plugin was disabled.
       await this.deps.probes.remove({ id: name, updated_at: doc.updated_at });
       return this.#forget(name);
     }
     this.#reschedule(doc, failures);
   }
 
-  /** Those who read the monitor of a project see nothing of what private addresses answer. */
+  /** Hides responses of private addresses from readers of a project's monitor. */
   async #redact(name: string, seen: ProbeResult): Promise<ProbeResult> {
     if (seen.public || seen.bare_message === undefined) return seen;
     const monitor = await this.deps.watchdog.find(name);

@@ -1,4 +1,3 @@
-/** The probes as they are stored: checked, sealed, written (contract 30, probes). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import type { Json } from '../../../ports/store.js';
@@ -8,10 +7,8 @@ import { parseProbe, toProbe, toStoredProbe } from '../model/schema.js';
 
 const getSealPurpose = (source: string): string => `probes/headers/${source}`;
 
-/** What `save` takes. */
 export type CheckedProbe = Omit<ProbeDoc, 'id' | 'updated_at'> | null;
 
-/** Applies the egress policy of the same HTTP address. */
 const findSocketFault = (url: string, checkUrl: (url: string) => string | null): string | null =>
   /^wss?:\/\//i.test(url) ? checkUrl(url.replace(/^ws/i, 'http')) : 'the URL must begin with ws:// or wss://';
 
@@ -40,14 +37,16 @@ export class Probes {
     };
   }
 
-  /** With its headers, given or those that it has. @throws ServiceError validation_failed */
+  /**
+   * Returns the probe with given or stored headers.
+   * @throws ServiceError validation_failed
+   */
   async openProbe(given: unknown, source: string | null): Promise<OpenProbe> {
     const open = this.checkProbe(given);
     const headers = source === null ? (open.headers ?? null) : await this.#openHeaders(open, source);
     return { ...open, ...(headers !== null && { headers }) };
   }
 
-  /** Returns the probe with its secrets opened. */
   open({ id, probe, headers }: ProbeDoc): OpenProbe {
     const whole = parseProbe(probe);
     if (headers === null) return whole;
@@ -66,7 +65,6 @@ export class Probes {
     }
   }
 
-  /** As it is shown; null: there is none. */
   async view(source: string): Promise<Record<string, Json> | null> {
     const doc = await this.find(source);
     if (doc === null) return null;
@@ -90,7 +88,7 @@ export class Probes {
     return open;
   }
 
-  /** Null: none. Secrets of one host never go to another because somebody changed the address. */
+  /** Returns the headers, or null. A changed address never sends stored secrets to another host. */
   async #openHeaders(open: OpenProbe, source: string): Promise<Readonly<Record<string, string>> | null> {
     if (!('url' in open)) return null;
     const { headers } = open;

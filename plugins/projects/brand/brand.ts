@@ -1,12 +1,11 @@
-/** The seller of a project's product as customers see it: name, colour and logo. The document and its shapes; pure. */
 import joi from 'joi';
 import { named, whole, type Doc } from '../../../kernel/contract.js';
 import { COLOUR, COLOUR_WORDS } from '../../../lib/brand/colour.js';
 import type { SellerBrand } from '../../../ports/domain/projects.js';
 
-/** The document's id is the project's slug. */
+/** The document id is the project's slug. */
 export interface Brand extends Doc {
-  /** '' for none: the index finds those that have one. */
+  /** '' for none; the index finds projects with a seller. */
   seller: string;
   /** `#0a6640` */
   colour: string | null;
@@ -25,7 +24,6 @@ export interface BrandView {
   seller: string | null;
   colour: string | null;
   logo_type: string | null;
-  /** Path of the picture. */
   logo: string | null;
 }
 
@@ -38,7 +36,6 @@ export const brandView = (slug: string, brand: Brand | null): BrandView => ({
   logo: (brand?.logo_type ?? null) === null ? null : pathOf(slug, 'logo'),
 });
 
-/** Null where nothing of it was chosen. */
 export function sellerBrand(slug: string, brand: Brand | null): SellerBrand | null {
   const { seller: name, colour, logo } = brandView(slug, brand);
   return name === null && colour === null && logo === null

@@ -1,6 +1,6 @@
 /**
- * Brands of projects: what the customer's page of licenses and status pages show of whose product it is
- * (contract 80, pages). Kept apart from the project, which every report asks for.
+ * Brands of projects, shown on customer license pages and status pages (contract 80, pages). Stored
+ * separately from projects, which every report reads.
  */
 import {
   collection,
@@ -22,12 +22,11 @@ import { brandView, sellerBrand, type Brand, type BrandFields, type BrandView } 
 import { Projects } from '../service.js';
 
 const BELIEVED_MS = 1_000;
-/** Projects that are looked at for whether all have one seller. */
 const LOOKED_AT = 50;
 
 @injectable()
 export class Brands implements SellerBrands {
-  /** Strangers ask with every look at a page. */
+  /** Cached, because every public page view needs it. */
   readonly #recent = new BoundedMap<{ brand: SellerBrand | null }>({
     most: 1_000,
     ttlMs: BELIEVED_MS,
@@ -68,8 +67,8 @@ export class Brands implements SellerBrands {
   }
 
   /**
-   * Writes only what is given.
-   * @param logo of the form or the body; null: it has none any more
+   * Updates the given fields.
+   * @param logo null removes it
    * @throws ServiceError not_found, insufficient_scope, validation_failed
    */
   async change(actor: Principal, slug: string, given: BrandFields, logo?: Buffer | null): Promise<BrandView> {

@@ -1,4 +1,7 @@
-/** /projects/{slug}/brand, where administrators choose it, and the two files that public pages load. */
+/**
+ * /projects/{slug}/brand, where administrators edit the brand, and the two files that public pages
+ * load.
+ */
 import joi from 'joi';
 import {
   getFormFields,
@@ -24,7 +27,7 @@ const access = { session: 'admin' } as const;
 const title = 'Seller';
 const PATH = '/projects/{slug}/brand';
 const params = joi.object({ slug: joi.string().pattern(SLUG, 'slug').required() });
-/** Other processes' changes are seen within it. */
+/** Maximum delay of other processes' changes. */
 const shared = { maxAgeMs: 1_600 };
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value.trim() : '') || null;
@@ -64,7 +67,7 @@ export function brandPages(projects: Projects, brands: Brands): PageSpec[] {
         const given = { seller: textOf(form['seller']), colour: textOf(form['colour']) };
         const fields = fromForm(brandBody, given, { convert: true }) as BrandFields;
         const { bytes } = (form['logo'] ?? {}) as Partial<FormFile>;
-        // A field for files that nobody filled in is sent empty.
+        // Browsers send an empty file field without a selection.
         const picked = Buffer.isBuffer(bytes) && bytes.length > 0 ? bytes : undefined;
         const logo = picked ?? (form['no_logo'] === 'true' ? null : undefined);
         const slug = slugOf(request);

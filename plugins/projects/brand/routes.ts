@@ -1,4 +1,4 @@
-/** The brand of a project by the interface; added to contract 15, API. */
+/** The brand of a project in the API; added to contract 15, API. */
 import joi from 'joi';
 import { named, stated, whole, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';

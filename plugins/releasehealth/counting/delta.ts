@@ -1,11 +1,9 @@
-/** What is added to an hour by one write, of one report or of many. Pure. */
 import type { Print } from '../../../lib/text/distinct-sketch.js';
 import type { Update } from '../../../ports/store.js';
 
 export interface Delta {
-  /** Numbers by their paths. */
   inc: { [path: string]: number };
-  /** Paths that are marked once: who reported. */
+  /** Paths that are set once: reporters. */
   marks: Set<string>;
   people: Print[];
   crashed: Print[];
@@ -17,7 +15,6 @@ export function raise(delta: Delta, path: string, by: number): void {
   if (by !== 0) delta.inc[path] = (delta.inc[path] ?? 0) + by;
 }
 
-/** Adds `more` to `delta`. */
 export function merge(delta: Delta, more: Delta): void {
   for (const [path, by] of Object.entries(more.inc)) raise(delta, path, by);
   for (const path of more.marks) delta.marks.add(path);
@@ -25,7 +22,6 @@ export function merge(delta: Delta, more: Delta): void {
   for (const print of more.crashed) delta.crashed.push(print);
 }
 
-/** The write without the people, who need the sketch that is there. */
 export const updateOf = ({ inc, marks }: Delta): Update => ({
   inc,
   max: Object.fromEntries([...marks].map((path) => [path, 1])),

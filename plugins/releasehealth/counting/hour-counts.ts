@@ -1,12 +1,8 @@
 /**
- * Writes what is added to hours. What arrives for an hour while a write of it is under way shares the next one, so
- * thousands of sessions at once cost a few writes; each is answered after its commit, so a killed process loses nothing
- * that was answered.
- *
- * Numbers are added by the store. Sketches of people are text that is replaced by compare-and-set, together with the
- * numbers; only another process can come between.
- *
- * Rejected: adding up in memory and writing every few seconds (a kill loses what was answered).
+ * Writes increments to hours. Increments that arrive during a write share the next one, so
+ * thousands of sessions need few writes. Each is answered after its commit, so a crash loses
+ * nothing acknowledged. User sketches are replaced by compare-and-set together with the counts;
+ * only other processes can conflict.
  */
 import { collection, inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
@@ -25,7 +21,6 @@ interface Batch {
   done: Promise<void>;
 }
 
-/** Of a compare-and-set: each loss means that another process wrote. */
 const MOST_TRIES = 50;
 
 @injectable()
@@ -37,7 +32,10 @@ export class HourCounts {
     @inject(collection<HourDoc>('hours')) private readonly hours: Pick<Collection<HourDoc>, 'get' | 'change'>,
   ) {}
 
-  /** Resolves after the commit. @throws ServiceError conflict */
+  /**
+   * Resolves after the commit.
+   * @throws ServiceError conflict
+   */
   add(series: HourSeries, delta: Delta): Promise<void> {
     const waiting = this.#waiting.get(series.id);
     if (waiting !== undefined) {
@@ -54,7 +52,7 @@ export class HourCounts {
   #begin(series: HourSeries, { delta }: Batch): Promise<void> {
     this.#waiting.delete(series.id);
     const written = this.#write(series, delta);
-    // The callers of this batch get the failure. The next batch runs all the same.
+    // A failure only affects the callers of this batch.
     const settled = written
       .catch(() => undefined)
       .finally(() => {
@@ -81,7 +79,6 @@ export class HourCounts {
     throw conflict('Too many count sessions of this hour at once. Send them again.');
   }
 
-  /** The hour without a count. */
   async #made({ id, ...about }: HourSeries): Promise<HourDoc> {
     const made = await this.hours.change({ id }, { setOnInsert: about }, { upsert: true });
     if (made === null) throw conflict('The hour of these sessions is being removed. Send them again.');

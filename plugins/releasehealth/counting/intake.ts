@@ -1,4 +1,3 @@
-/** Takes what applications say of their sessions, and adds it to the hours in which these began. */
 import { createHmac } from 'node:crypto';
 import { inject, injectable, PORT, token, type Clock } from '../../../kernel/contract.js';
 import { getOperatorNetwork } from '../../../lib/addresses.js';
@@ -20,12 +19,12 @@ import { HourCounts, type HourSeries } from './hour-counts.js';
 import { SeriesBook } from './series-book.js';
 import { SessionOutcomes } from './session-outcomes.js';
 
-/** For what is kept of people and of addresses. */
+/** Key for hashing users and addresses. */
 export const SKETCH_KEY = token<Buffer>('releasehealth.key');
 
-/** Older sessions come from a machine whose clock is wrong, or too late to matter. */
+/** Older sessions come from a wrong clock, or too late to matter. */
 const OLDEST_MS = 5 * DAY_MS;
-/** Numbers that addresses fall on. Two that share one are taken for one address, until a third comes. */
+/** Addresses are hashed to this many buckets; those in one bucket count as one reporter. */
 const SENDERS = 64;
 const COUNTS = ['started', 'errored', 'crashed', 'abnormal'] as const;
 
@@ -69,7 +68,7 @@ export class HourIntake implements SessionIntake {
     }
   }
 
-  /** Milliseconds; null: it does not count. A clock that is ahead is wrong. */
+  /** Returns milliseconds; null when it does not count, for example in the future. */
   #began({ started_at }: SessionEntry, sentAt: string | null): number | null {
     const now = this.clock.now();
     const corrected = correctSenderTime(started_at, sentAt, now);

@@ -1,9 +1,9 @@
 /**
- * Which versions and environments an hour of a project has. A public key may name as many as it likes, so the rows of
- * versions that nobody vouches for have a bound, and what comes beyond it is counted together. Versions that were
- * published, or whose sessions a private token reported, always have rows of their own (contract 21, Amendments): else
- * a stranger could hide them, and a bad rollout would go on. Every process looks once per hour at what the others count
- * already; in the moment of several processes at the bound there may be a few more.
+ * Limits the versions and environments per hour of a project. Public keys may send any version, so
+ * unvouched versions are limited and the rest is counted together. Published versions, and those
+ * reported by private tokens, always have their own rows (contract 21, Amendments); otherwise an
+ * attacker could hide a bad rollout. Processes share counts once per hour, so the limit is
+ * approximate.
  */
 import { createHash } from 'node:crypto';
 import { collection, inject, injectable, PORT, token, type Clock } from '../../../kernel/contract.js';
@@ -15,24 +15,22 @@ import type { Collection } from '../../../ports/store.js';
 import type { HourDoc } from '../model.js';
 import type { HourSeries } from './hour-counts.js';
 
-/** Who knows what was published; undefined where nobody does. */
+/** Looks up published versions; undefined when unavailable. */
 export const FIND_PUBLISHED = token<() => PublishedVersions | undefined>('releasehealth.published');
 
-/** Versions and environments, of which nobody vouches for the version, of one project in one hour. */
 export const MOST_SERIES = 100;
-/** Environments that public keys may give a version that is vouched for; those beyond are counted under none. */
+/**
+ * Limit of environments that public keys may add to a vouched version; the rest is counted without
+ * environment.
+ */
 export const MOST_ENVIRONMENTS = 20;
-/** Rows of an hour that are read at a time. */
 const READ_AT_ONCE = 500;
-/** Hours of projects that are known at a time, and answers about versions. */
 const KEPT = 5_000;
 
 type About = Omit<HourSeries, 'id'>;
 
-/** What an hour of a project has. */
 class Hour {
   readonly ids = new Set<string>();
-  /** Rows of versions that nobody vouches for. */
   unknown = 0;
   readonly #environments = new Map<string, number>();
 
@@ -62,7 +60,7 @@ export class SeriesBook {
     this.#vouched = new BoundedMap({ most: KEPT, ttlMs: MINUTE_MS, now });
   }
 
-  /** @param byToken a token that is no intake key reports them */
+  /** @param byToken whether a token other than an intake key reports them */
   async of(about: About, byToken: boolean): Promise<HourSeries> {
     const hour = await this.#hourOf(about);
     const id = idOf(about);
@@ -104,7 +102,6 @@ export class SeriesBook {
   }
 }
 
-/** Versions that are counted together. */
 const OTHERS = { version: '', version_key: '', environment: '' };
 
 const folded = (about: About): HourSeries => ({ id: idOf(about), ...about });

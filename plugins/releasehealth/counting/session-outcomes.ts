@@ -1,9 +1,8 @@
 /**
- * Counts a session once, however often an SDK tells of it (contract 21, release health). By the protocol `init` comes
- * with the first update alone, so `started` needs no memory but for repeats. An error is told again with every later
- * update, so a session with one is noted in the store, where every process finds it; most sessions have none.
- *
- * The note is written before the count: a crash between the two leaves a session uncounted that was not answered.
+ * Counts a session once, however often an SDK reports it (contract 21, release health). `init` is
+ * only sent first, so `started` only needs deduplication. Errors are repeated in later updates, so
+ * troubled sessions are recorded in the store. The record is written before the count: after a
+ * crash in between, an unacknowledged session stays uncounted.
  */
 import { createHash } from 'node:crypto';
 import { collection, inject, injectable, PORT, type Clock } from '../../../kernel/contract.js';
@@ -13,16 +12,15 @@ import type { SessionCounts, SessionUpdate } from '../../../ports/domain/release
 import { StoreConflict, type Collection } from '../../../ports/store.js';
 import { hourOf, type TroubledDoc } from '../model.js';
 
-/** Notes of one project in one hour: beyond it this process remembers by itself. */
+/** Limit of stored notes per project and hour; beyond it, notes are only in memory. */
 export const MOST_NOTES = 10_000;
-/** Sessions that a process remembers. */
 const MOST_REMEMBERED = 50_000;
 const REMEMBERED_MS = HOUR_MS;
 const MOST_PROJECTS = 10_000;
 
 @injectable()
 export class SessionOutcomes {
-  /** What was counted, by session: `started`, and the outcomes of those that have no note. */
+  /** Counted sessions: `started`, and outcomes without a stored note. */
   readonly #counted: BoundedMap<true>;
   readonly #notes: BoundedMap<{ n: number }>;
 
@@ -35,7 +33,9 @@ export class SessionOutcomes {
     this.#notes = new BoundedMap({ most: MOST_PROJECTS, ttlMs: HOUR_MS, now });
   }
 
-  /** What this update adds. `errored` is taken away where the session ended worse than it was known. */
+  /**
+   * Returns the increments of this update; `errored` is subtracted when the session ended worse.
+   */
   async step(project: string, { sid, first, outcome }: SessionUpdate): Promise<Partial<SessionCounts>> {
     const id = createHash('sha256').update(`${project}\u001f${sid}`).digest('hex').slice(0, 40);
     const started = first && this.#once(`${id} started`) ? { started: 1 } : {};
@@ -44,7 +44,7 @@ export class SessionOutcomes {
     return { ...started, ...noted };
   }
 
-  /** Its count was not written: a repeat counts. */
+  /** Call when the count was not written, so that a repeat counts. */
   forget(project: string, { sid }: SessionUpdate): void {
     const id = createHash('sha256').update(`${project}\u001f${sid}`).digest('hex').slice(0, 40);
     this.#counted.delete(`${id} started`);
@@ -78,7 +78,7 @@ export class SessionOutcomes {
     return (noted?.n ?? 0) <= MOST_NOTES;
   }
 
-  /** True the first time. */
+  /** @returns true the first time */
   #once(key: string): boolean {
     if (this.#counted.get(key) === true) return false;
     this.#counted.set(key, true);

@@ -1,4 +1,3 @@
-/** Builds the access files, their self-test and the routes that serve the store, as parts of the plugin. */
 import { extend, type PluginContext, type PluginParts } from '../../../kernel/contract.js';
 import { MINUTE_MS } from '../../../lib/time.js';
 import { ACCOUNT_WATCHERS, ACCOUNTS, LOGIN_ATTEMPTS } from '../../../ports/domain/access.js';
@@ -47,7 +46,6 @@ function depsOf(
       // Equal versions are one release, which has the path of its first spelling.
       const isHere = (release: Pick<ReleaseDoc, 'version' | 'withdrawn_at'> | null | undefined): boolean =>
         release?.version === version && release.withdrawn_at === null;
-      // Another process may have published it a moment ago.
       return (
         isHere(index.channel(product, channel).releases.find(version, platform)) ||
         isHere(await releases.get(getReleaseId(product, channel, version, platform)))
@@ -88,7 +86,8 @@ export function assembleStore(ctx: PluginContext<ReleasesConfig>, services: Rele
     care: StoreProtection,
     guard: StoreGuard,
   });
-  // The minute's job runs the self-test: the test asks over the network, and no administrator should wait for that.
+  // The self-test runs in the minute job: it sends network requests that an administrator should
+  // not wait for.
   const changed = async (): Promise<void> => void (await files.regenerate());
   return {
     files,

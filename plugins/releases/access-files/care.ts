@@ -1,4 +1,3 @@
-/** Runs access files and self-test together, for the tick, the minute's job, the commands, the page and health. */
 import { inject, injectable, type HealthResult } from '../../../kernel/contract.js';
 import type { Protection, ReleaseStoreCare, ReleaseStoreState } from '../../../ports/domain/releases.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
@@ -11,22 +10,19 @@ import { SelfTest } from './self-test.js';
 
 const WELL: ReadonlySet<Protection> = new Set(['protected', 'no_packages', 'not_tested']);
 
-/** That a trial write succeeded is told again for this long. */
 const PROBED_MS = 30_000;
-/** Why one failed is told again for this long: it goes with the first question after the mend. */
+/** Cache time of a failed write probe; short, so that a repair shows at the next check. */
 const FAULT_MS = 1_000;
 
 export interface StoreHealth extends HealthResult {
   protection: Protection;
   last_selftest_at: string | null;
-  /** Says why the store takes no release; null when it takes them. */
   write_fault: string | null;
 }
 
 export interface StoreProduct extends ProductResult {
-  /** True when the product has a package and the last self-test asked for none. */
   untested: boolean;
-  /** True when the `.htpasswd` was handed out and emptied; an administrator has to write it again. */
+  /** True when the `.htpasswd` was exposed and emptied; an administrator must write it again. */
   cut: boolean;
 }
 
@@ -41,12 +37,11 @@ export class StoreProtection implements ReleaseStoreCare {
     @inject(SelfTest) private readonly selfTest: SelfTest,
   ) {}
 
-  /** @param force writes all files, also those that were cut */
+  /** @param force writes all files, including emptied ones */
   async care(force = false): Promise<ReleaseStoreState> {
     const regenerated = force ? await this.files.regenerateAll() : await this.files.regenerate();
     const state = await this.files.state();
     const tested = state?.self_test?.at ?? '';
-    // The test also covers files that another trigger wrote, and products whose first package came since.
     const due = force || regenerated.length > 0 || tested < (state?.written_at ?? '');
     if (due || (await this.products()).some(({ untested }) => untested))
       return stateOf(await this.selfTest.run(), regenerated);
@@ -57,7 +52,6 @@ export class StoreProtection implements ReleaseStoreCare {
     return stateOf(await this.selfTest.run(), []);
   }
 
-  /** Lists every product of the store, with what the last self-test saw of it. */
   async products(): Promise<StoreProduct[]> {
     const state = await this.files.state();
     const seen = new Map(state?.self_test?.products.map((result) => [result.product, result]));
@@ -79,12 +73,11 @@ export class StoreProtection implements ReleaseStoreCare {
     return Promise.all((await this.files.products()).map(one));
   }
 
-  /** Answers from what is stored, without a request: the last result, missing files, and why nothing can be written. */
   async health(): Promise<StoreHealth> {
     const last = (await this.files.state())?.self_test;
     const unprotected = (await this.files.unprotected()).slice(0, 20);
     const seen = last?.protection ?? 'not_tested';
-    // A test that ran before the first publish says nothing about the packages that are there now.
+    // A test from before the first publish does not cover the packages that exist now.
     const before = seen === 'no_packages' && (await this.products()).some(({ untested }) => untested);
     const protection = unprotected.length > 0 ? 'open' : before ? 'not_tested' : seen;
     const write_fault = await this.#writeFault();
@@ -94,8 +87,8 @@ export class StoreProtection implements ReleaseStoreCare {
   }
 
   /**
-   * Tries a write at most twice a minute, and once a second while that fails, however often health is asked. Answers
-   * null when the store can be written.
+   * Probes a write at most twice a minute, and once a second while it fails.
+   * @returns null when the store is writable
    */
   async #writeFault(): Promise<string | null> {
     const { clock } = this.deps;

@@ -1,27 +1,31 @@
 /**
- * The texts of `.htaccess` and `.htpasswd` (contract 40, access files), and their reader. Pure. The file alone decides
- * who may enter, both for a web server in front and for this service.
+ * Formats and parses `.htaccess` and `.htpasswd` (contract 40, access files). The file alone
+ * decides on access, both for a web server in front and for this service.
  */
 import type { OpeningAccount } from '../../../ports/domain/access.js';
 import type { LicenseCredential } from '../../../ports/domain/licensing.js';
 
 export const ACCESS_FILE_VERSION = 3;
 
-/** The first line of both files. */
 export const buildHeaderLine = (product: string): string =>
   `# aos-access format=${ACCESS_FILE_VERSION} product=${product}`;
 
 const BCRYPT = /^\$2[aby](\$\d\d\$[./A-Za-z0-9]{53})$/;
-/** Characters that no line of the file can hold. */
 const UNWRITABLE = /^#|[:\p{Cc}\u2028\u2029]/u;
 
-/** The line of a name with its hash; null when the hash is not bcrypt, or the file cannot hold the name. */
+/**
+ * Formats a line of name and hash; null when the hash is not bcrypt, or the file cannot contain the
+ * name.
+ */
 export function formatAccountLine(name: string, hash: string): string | null {
   const bcrypt = BCRYPT.exec(hash)?.[1];
   return bcrypt === undefined || name === '' || UNWRITABLE.test(name) ? null : `${name}:$2y${bcrypt}`;
 }
 
-/** The lines of accounts, and the names left out. A name shaped like a license key's never belongs to an account. */
+/**
+ * Builds the lines of accounts and lists skipped names. A name shaped like a license key's never
+ * belongs to an account.
+ */
 export function buildAccountLines(accounts: readonly OpeningAccount[]): { lines: string[]; skipped: string[] } {
   const lines: string[] = [];
   const skipped: string[] = [];
@@ -57,8 +61,8 @@ export function buildHtaccess(product: string, folder: string): string {
 }
 
 /**
- * Maps each name to its whole line. The first line of a name counts, as for Apache; comments and malformed lines are
- * skipped.
+ * Parses a file to lines by name. The first line of a name counts, as for Apache; comments and
+ * malformed lines are skipped.
  */
 export function parseHtpasswd(text: string): ReadonlyMap<string, string> {
   const entries = new Map<string, string>();

@@ -1,7 +1,7 @@
 /**
- * Writes the access files from accounts and licenses (contract 40, access files).
- * Marks are taken before anything is read, and kept after everything is written. Whatever changes or crashes in between
- * leaves a mark that differs, and so makes the files due again. A trigger only makes a run come sooner.
+ * Writes the access files from accounts and licenses (contract 40, access files). Marks are taken
+ * before reading and stored after writing, so a change or crash in between makes the files due
+ * again.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
@@ -21,15 +21,13 @@ import {
   buildLicenseLines,
 } from './files.js';
 
-/** The id of the one stored document. */
 export const STATE = 'access-files';
 /** The files are written at least this often (contract 40, access files). */
 const EVERY_MS = 6 * HOUR_MS;
-/** Changes during a run may add this many runs to one call; the next call finds later changes. */
+/** Maximum runs per call when sources change during a run; the next call handles later changes. */
 const MOST_RUNS = 5;
 const MOST_NAMED = 100;
 
-/** The state of the sources at one moment: a difference from the stored state makes the files due. */
 interface Now {
   accounts: string;
   licenses: string;
@@ -40,25 +38,26 @@ interface Now {
 export class AccessFiles {
   readonly #flights = new SingleFlight<string[]>();
   /**
-   * Maps a path to the tag of a file whose first line was read and is ours: each list is read once, not every minute.
+   * Tags of files whose header was verified, by path, so that unchanged files are not read again.
    */
   readonly #read = new BoundedMap<string>({ most: 2_000 });
-  /** Products whose files this process has found or written. */
   readonly #protected = new Set<string>();
 
   constructor(@inject(ACCESS_DEPS) private readonly deps: AccessDeps) {}
 
-  /** Writes the files that are due, judged from reads that begin after this call. Answers their products. */
+  /**
+   * Writes the files that are due, based on reads that begin after this call.
+   * @returns their products
+   */
   regenerate(): Promise<string[]> {
     return this.#flights.fresh('due', () => this.#alone((held) => this.#run(held, false)));
   }
 
-  /** Writes all files, also those that were cut, for `aos store regenerate` and the page's button. */
   regenerateAll(): Promise<string[]> {
     return this.#flights.fresh('all', () => this.#alone((held) => this.#run(held, true)));
   }
 
-  /** Writes the files of every product that lacks valid ones. Runs before the service listens. */
+  /** Writes the files of every product without valid ones. Runs before the service listens. */
   async complete(): Promise<void> {
     for (const product of await this.products())
       if (!(await this.#whole(product))) {
@@ -68,17 +67,15 @@ export class AccessFiles {
   }
 
   /**
-   * Whether someone deleted the product's files while this process served it, which switches its protection off
-   * (interface, release store). A product that never had its files here is not open: they were not written yet.
+   * Returns true when a product's files were deleted while this process ran, which switches its
+   * protection off (interface, release store). A product without files since the start is not open.
    */
   wasProtected(product: string): boolean {
     return this.#protected.has(product);
   }
 
-  /** Writes a product's files before its first package arrives. */
   async protect(product: string): Promise<void> {
     if (await this.#whole(product)) return;
-    // The write makes the product's folder, so the product counts as one of the store's from here on.
     await this.#alone(async (held) => {
       if (await this.#whole(product)) return;
       await this.#writeAll(held, [product], (await this.state()) ?? { id: STATE });
@@ -90,12 +87,14 @@ export class AccessFiles {
     return this.deps.rows.get(STATE);
   }
 
-  /** Products with a directory in the store: their files are written, or soon will be. */
   products(): Promise<string[]> {
     return this.deps.store.access.products();
   }
 
-  /** Products without `.htaccess`: everybody may read them, as when somebody has deleted the file on purpose. */
+  /**
+   * Lists products without `.htaccess`, which everyone may read, for example after it was deleted
+   * on purpose.
+   */
   async unprotected(): Promise<string[]> {
     const { store } = this.deps;
     const open: string[] = [];
@@ -104,7 +103,10 @@ export class AccessFiles {
     return open;
   }
 
-  /** Empties a file that a web server hands out. The file stays empty until an administrator writes all files. */
+  /**
+   * Empties a file that a web server exposes. It stays empty until an administrator writes all
+   * files.
+   */
   async cut(product: string): Promise<void> {
     await this.#alone(async () => {
       const state = await this.state();
@@ -114,7 +116,10 @@ export class AccessFiles {
     });
   }
 
-  /** Lets one writer of access files work at a time, over all processes. @throws ServiceError overloaded */
+  /**
+   * Serializes writers of access files over all processes.
+   * @throws ServiceError overloaded
+   */
   #alone<T>(work: (held: HeldLease) => Promise<T>): Promise<T> {
     const busy = 'Another process has been writing the access files for a minute.';
     return withLeaseLock(this.deps, { id: 'access-files', what: 'the access files', busy }, work);
@@ -147,7 +152,6 @@ export class AccessFiles {
     };
   }
 
-  /** Products whose files are due; null when none are. */
   async #due(now: Now, state: AccessDoc): Promise<string[] | null> {
     const { store, clock } = this.deps;
     const products = await store.access.products();
@@ -155,14 +159,12 @@ export class AccessFiles {
     const { expires_at: ends = null } = state;
     const ended = ends !== null && Date.parse(ends) <= clock.now();
     const changed = (['accounts', 'licenses', 'format'] as const).some((mark) => state[mark] !== now[mark]);
-    // A clock that was set back makes the age negative.
     if (changed || ended || !(age >= 0 && age < EVERY_MS)) return products;
     const missing: string[] = [];
     for (const product of products) if (!(await this.#whole(product))) missing.push(product);
     return missing.length === 0 ? null : missing;
   }
 
-  /** True when both files are there in this format; files of an earlier version, or edited by a person, are not. */
   async #whole(product: string): Promise<boolean> {
     const ours = await Promise.all([this.#ours(product, '.htaccess'), this.#ours(product, '.htpasswd')]);
     const whole = ours.every(Boolean);
@@ -196,7 +198,7 @@ export class AccessFiles {
         if (valid_until !== null && (expires_at === null || valid_until < expires_at)) expires_at = valid_until;
       held.check();
       const lines = cut.includes(product) ? [] : [...buildLicenseLines(keys), ...people.lines];
-      // `.htpasswd` is written first: `.htaccess` refers to it.
+      // `.htpasswd` is written first, because `.htaccess` refers to it.
       await store.access.write(product, '.htpasswd', buildHtpasswd(product, lines));
       await store.access.write(product, '.htaccess', buildHtaccess(product, webPath ?? store.folder ?? '/'));
       this.#protected.add(product);

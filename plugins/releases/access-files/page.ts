@@ -1,4 +1,7 @@
-/** /access-protection: whether strangers are refused, and the two buttons (contract 80; contract 40, self-test). */
+/**
+ * The page /access-protection: protection status and two actions (contract 80; contract 40,
+ * self-test).
+ */
 import { Redirect, View, type PageSpec } from '../../../kernel/contract.js';
 import type { ProjectDirectory } from '../../../ports/domain/projects.js';
 import type { Protection, ReleaseStoreState } from '../../../ports/domain/releases.js';

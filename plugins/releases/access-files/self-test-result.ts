@@ -1,10 +1,10 @@
-/** The result of a self-test, and its meaning (contract 40, self-test). Pure. */
+/** The result of a self-test (contract 40, self-test). */
 import type { Protection } from '../../../ports/domain/releases.js';
 
 export interface ProductResult {
   product: string;
   protection: Protection;
-  /** Maps a file to the status of its answer; null for no answer. `package` is missing where the product has none. */
+  /** Response status by file. `package` is missing where the product has none. */
   statuses: Record<string, number | null>;
 }
 
@@ -12,21 +12,18 @@ export interface SelfTestResult {
   at: string;
   protection: Protection;
   products: ProductResult[];
-  /** True when a web server in front served the store itself instead of handing the question on. */
+  /** True when a web server in front served the store itself instead of forwarding the request. */
   in_front?: boolean;
-  /** The address that was asked. */
   address: string;
 }
 
 const OPEN: ReadonlySet<number | null | undefined> = new Set([200, 206, 304]);
-/** The worst protection of all products. */
 export function combineResults(results: readonly ProductResult[]): Protection {
   const seen = new Set(results.map(({ protection }) => protection));
   const order: Protection[] = ['open', 'inconclusive', 'protected', 'no_packages'];
   return order.find((protection) => seen.has(protection)) ?? 'no_packages';
 }
 
-/** Judges one product by the statuses of its files. */
 export function getProtection({ package: file, htpasswd }: Readonly<Record<string, number | null>>): Protection {
   if ([file, htpasswd].some((status) => OPEN.has(status))) return 'open';
   if (file === undefined) return 'no_packages';

@@ -1,4 +1,4 @@
-/** Asks for packages without a credential, as strangers do (contract 40, self-test). */
+/** Requests packages without a credential, like an anonymous client (contract 40, self-test). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { OutboundError } from '../../../ports/outbound.js';
 import { ACCESS_DEPS, type AccessDeps } from './deps.js';
@@ -6,7 +6,6 @@ import { buildHeaderLine } from './files.js';
 import { AccessFiles, STATE } from './generator.js';
 import { combineResults, getProtection, type ProductResult, type SelfTestResult } from './self-test-result.js';
 
-/** Bytes read of an access file: enough for its first line. */
 const READ_BYTES = 1_024;
 const WAIT_MS = 10_000;
 
@@ -17,7 +16,6 @@ export class SelfTest {
     @inject(AccessFiles) private readonly files: AccessFiles,
   ) {}
 
-  /** Tests every product and keeps the result. `changed` is true when the result differs from the one before. */
   async run(): Promise<SelfTestResult & { changed: boolean }> {
     const { store, clock, rows, log, address } = this.deps;
     const before = (await this.files.state())?.self_test;
@@ -45,7 +43,7 @@ export class SelfTest {
         await this.#ask([product, channel, version, platform, 'package.tar.gz'].join('/'), 1)
       ).status;
     }
-    // The web server hands the hashes out: a store that nobody can enter is better.
+    // The web server exposes the hashes: an inaccessible store is safer.
     if (list.status === 200 && list.text.split('\n', 1)[0] === buildHeaderLine(product)) {
       this.deps.log.error({ product }, 'the web server hands out .htpasswd: its hashes were taken out of it');
       await this.files.cut(product);
@@ -63,7 +61,7 @@ export class SelfTest {
         maxBytes,
         policy: { mode: 'private-ok', allow: [] },
       });
-      // Every answer of this service has a request id; an answer of the web server itself has none.
+      // Responses of this service have a request id; those of the web server itself have none.
       return { status, text: body.toString('utf8'), ours: headers['x-request-id'] !== undefined };
     } catch (error) {
       if (error instanceof OutboundError) return { status: null, text: '', ours: true };

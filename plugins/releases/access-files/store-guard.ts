@@ -1,6 +1,6 @@
 /**
- * Decides who may read below `/releases/` (contract 40, files). The lines of the product's access file alone decide, as
- * they do for a web server in front.
+ * Authorizes reads below `/releases/` (contract 40, files). Only the lines of the product's access
+ * file decide, as for a web server in front.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';
@@ -12,12 +12,12 @@ import { ACCESS_DEPS, type AccessDeps } from './deps.js';
 import { parseHtpasswd } from './files.js';
 import { AccessFiles } from './generator.js';
 
-/** A credential that was right is not hashed again for this long while its line stays the same. */
+/** A verified credential is not hashed again for this long while its line is unchanged. */
 const VERIFIED_MS = 5 * MINUTE_MS;
 const LICENSE = /^lic_[0-9a-f]{16}$/;
 /**
- * A bcrypt hash of a discarded random text, at the cost of license keys: a missing line then takes as long as a wrong
- * key.
+ * A bcrypt hash of a discarded random text at the cost of license keys: a missing line takes as
+ * long as a wrong key.
  */
 const NO_LICENSE = '$2y$08$abcdefghijklmnopqrstuuVWXYZ0123456789abcdefghijklmnopq';
 
@@ -26,10 +26,9 @@ const ASK = 'Name a license key of this product, or an account (roles admin, ins
 @injectable()
 export class StoreGuard implements BasicGuard {
   readonly realm = 'Releases';
-  /** Maps a product to the tag and the lines of its file. */
   readonly #lines: BoundedMap<{ tag: string; entries: ReadonlyMap<string, string> }>;
   readonly #verified: BoundedMap<true>;
-  /** The cache holds digests under a key of this process, never a password. */
+  /** Key of the cache digests; the cache never stores a password. */
   readonly #secret = randomBytes(32);
 
   constructor(
@@ -55,14 +54,17 @@ export class StoreGuard implements BasicGuard {
     const entries = await this.#entries(product);
     if (given.username.startsWith('lic_')) {
       const line = entries.get(given.username) ?? null;
-      // A caller who asks too often is refused without a hash when the key has no line.
+      // A throttled caller whose key has no line is rejected without hashing.
       const fits = (line !== null || !pressed) && (await this.#keyFits(given, line));
       return fits ? { open: true, username: given.username } : refused(`The license key opens nothing here. ${ASK}`);
     }
     return this.#account(given, entries.get(given.username) ?? null, request);
   }
 
-  /** A license key determines its user name: a wrong pair is refused without a hash, so guesses cost nothing. */
+  /**
+   * A license key determines its user name: a wrong pair is rejected without hashing, so guesses
+   * cost nothing.
+   */
   async #keyFits({ username, password }: BasicCredentials, line: string | null): Promise<boolean> {
     const digest = createHash('sha256').update(password).digest('hex').slice(0, 16);
     if (LICENSE.test(username) && username !== `lic_${digest}`) return false;
@@ -88,8 +90,8 @@ export class StoreGuard implements BasicGuard {
   }
 
   /**
-   * @param none the hash verified where there is no line, so that timing tells nothing; null: one at the cost of
-   * accounts
+   * @param none the hash verified for a missing line, so that timing reveals nothing; null for one
+   *   at the cost of accounts
    */
   async #fits(password: string, line: string | null, none: string | null): Promise<boolean> {
     const digest = line === null ? null : this.#digest(line, password);
@@ -117,11 +119,10 @@ export class StoreGuard implements BasicGuard {
   }
 }
 
-/** Guard and handler take the segments from here, so both judge the same path. */
+/** Returns the path segments; guard and handler share them, so both check the same path. */
 export const getPathSegments = ({ params }: Pick<BasicRequest, 'params'>): string[] =>
   (params['path'] ?? '').split('/');
 
-/** A missing file is answered by the route. */
 const OPEN: BasicVerdict = { open: true, username: null };
 const refused = (message: string): BasicVerdict => ({ open: false, code: 'unauthorized', message });
 const shown = (name: string): string => name.replaceAll(/[\p{Cc}\p{Cf}"]/gu, '').slice(0, 64);

@@ -1,4 +1,4 @@
-/** Serves the files of the store below `/releases/` as a web server in front would (contract 40, files). */
+/** Serves the files below `/releases/` like a web server in front (contract 40, files). */
 import { FileAnswer, type RouteSpec } from '../../../kernel/contract.js';
 import { notFound, ServiceError } from '../../../kernel/errors.js';
 import { FileReplaced, type StoredFile } from '../../../ports/release-store.js';
@@ -15,7 +15,7 @@ const PACKAGE_SEGMENTS = 5;
 const typeOf = (name: string): string =>
   TYPES.find(([ending]) => name.endsWith(ending))?.[1] ?? 'application/octet-stream';
 
-/** The bytes; another file in its place is an answer to come back, as long as nothing was sent. */
+/** Streams the bytes. A replaced file causes a retryable error while nothing has been sent. */
 async function* bytesOf(
   file: StoredFile,
   { start, end, room }: { start: number; end: number; room: () => Uint8Array },

@@ -1,6 +1,6 @@
 /**
- * Answers what machines ask without a credential (contract 40, asking): check and latest, from memory alone. Each
- * answer joins texts that were written once per release.
+ * Answers update checks without a credential, from memory (contract 40, asking). Responses join
+ * texts rendered once per release.
  */
 import { inject, injectable, text, type Reply, type SharedBytes } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
@@ -12,11 +12,10 @@ import { ReleaseIndex, type ShownChannel } from './release-index.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** The number of answers kept: at most 16 MiB. */
 const KEPT = 1_000;
 const KEPT_UNITS = 16 * 1024;
 
-/** An answer with its sources: the answer holds while both sources are the same objects. */
+/** A response with its sources; it is valid while both are the same objects. */
 interface Given {
   shown: ShownChannel;
   require_signed: boolean;
@@ -28,13 +27,11 @@ export interface UpdateCheckQuery {
   version: string;
   channel: string;
   platform: Platform;
-  /** Null for a machine that does not name itself. */
   instance: string | null;
 }
 
 @injectable()
 export class UpdateCheckService {
-  /** Answers already made: a fleet asks the same few questions again and again. */
   readonly #given = new BoundedMap<Given>({ most: KEPT });
 
   constructor(@inject(ReleaseIndex) private readonly index: ReleaseIndex) {}
@@ -65,7 +62,6 @@ export class UpdateCheckService {
     return this.#answer(question, await this.#young(question.product));
   }
 
-  /** Finds a project that was made after the index last looked. */
   async #young(product: string): Promise<ProjectInfo> {
     const project = await this.index.youngProject(product);
     if (project === null) throw notFound(`product ${product}`);
@@ -75,7 +71,7 @@ export class UpdateCheckService {
   #answer(question: UpdateCheckQuery, { require_signed }: ProjectInfo): Reply {
     const { product, version, channel, platform } = question;
     const shown = this.index.channel(product, channel);
-    // In a staged rollout each machine has an answer of its own.
+    // In a staged rollout each machine gets a separate answer.
     if (shown.views[platform].partial.length > 0) return this.#made(question, shown, require_signed);
     const key = `${product} ${channel} ${platform} ${version}`;
     const given = this.#given.get(key);
@@ -116,6 +112,6 @@ export class UpdateCheckService {
 const textOf = (shown: ShownChannel, release: { id: string } | null) =>
   release === null ? undefined : shown.texts.get(release.id)?.json;
 
-/** @param tag differs whenever the body for one question differs */
+/** @param tag differs whenever the body for one request differs */
 const answer = (body: string | SharedBytes, tag: string): Reply =>
   text(body, JSON_TYPE).header('etag', `"${tag}"`).header('cache-control', 'no-cache');

@@ -1,13 +1,12 @@
 /**
- * The releases of one channel, kept so that a question costs the same among ten and among ten thousand (contract 40,
- * asking). A binary search inserts a change; what questions need is derived once per change and platform. Pure.
+ * The releases of one channel, indexed so that the cost of a query does not depend on their number
+ * (contract 40, asking).
  */
 import { normalizeVersion, compareVersions } from '../../../lib/versions.js';
 import type { ReleaseDoc } from '../model.js';
 import { PLATFORMS, type Platform } from '../../../lib/formats/platform.js';
 import { isSelected } from './rollout.js';
 
-/** The fields of a release that answers depend on. */
 export type CachedRelease = Pick<
   ReleaseDoc,
   | 'id'
@@ -36,17 +35,16 @@ interface VersionReleases {
   byPlatform: Map<Platform, CachedRelease>;
 }
 
-/** A release that a platform may be offered. */
 interface Candidate {
   release: CachedRelease;
-  /** The place of its version in the order, newest first. */
+  /** Position of its version, newest first. */
   order: number;
 }
 
-/** The releases of the channel as one platform sees them. */
 export interface PlatformView {
   /**
-   * Releases for all machines, newest first. Each has a lower `min_version` than those before; the last may have none.
+   * Releases for all machines, newest first. Each has a lower `min_version` than those before; the
+   * last may have none.
    */
   full: readonly Candidate[];
   /** Releases for some machines, newest first; none is older than the last of `full`. */
@@ -55,22 +53,17 @@ export interface PlatformView {
 }
 
 export interface ReleaseOffer {
-  /** The newest release that this machine may be offered one day; null when there is none. */
   latest: CachedRelease | null;
-  /** The release that the machine should install now; null when it is up to date. */
   release: CachedRelease | null;
-  /** True when any release above the asked version, up to the offered one, is mandatory. */
   mandatory: boolean;
 }
 
 export type PlatformViews = Readonly<Record<Platform, PlatformView>>;
 
 export class ChannelReleases {
-  /** Versions, newest first. */
   readonly #versions: VersionReleases[] = [];
   readonly #byVersion = new Map<string, VersionReleases>();
 
-  /** Adds a release; false when the same or a newer revision is known already. */
   put(release: CachedRelease): boolean {
     const entry = this.#entry(release.version);
     const known = entry.byPlatform.get(release.platform);
@@ -79,17 +72,15 @@ export class ChannelReleases {
     return true;
   }
 
-  /** The release of a version, in any of its spellings, for exactly this platform. */
   find(version: string, platform: Platform): CachedRelease | undefined {
     return this.#byVersion.get(normalizeVersion(version))?.byPlatform.get(platform);
   }
 
-  /** All releases, newest version first. */
   *all(): Generator<CachedRelease> {
     for (const { byPlatform } of this.#versions) yield* byPlatform.values();
   }
 
-  /** A snapshot: later changes do not show in it. */
+  /** Returns a snapshot; later changes do not show in it. */
   views(): PlatformViews {
     return Object.fromEntries(PLATFORMS.map((platform) => [platform, this.#derive(platform)])) as Record<
       Platform,
@@ -97,7 +88,6 @@ export class ChannelReleases {
     >;
   }
 
-  /** Open releases with a `min_version`, newest first: machines climb them as steps. */
   steps(): { version: string; min_version: string }[] {
     return this.#versions.flatMap(({ version, byPlatform }) => {
       const mins = [...byPlatform.values()].filter(isOpen).flatMap((release) => release.min_version ?? []);
@@ -107,7 +97,6 @@ export class ChannelReleases {
     });
   }
 
-  /** True when the release that a machine of this platform installed as this version is withdrawn. */
   isWithdrawn(platform: Platform, version: string): boolean {
     const byPlatform = this.#byVersion.get(normalizeVersion(version))?.byPlatform;
     const installed = byPlatform?.get(platform) ?? byPlatform?.get('any');
@@ -129,7 +118,8 @@ export class ChannelReleases {
     const full: Candidate[] = [];
     const partial: Candidate[] = [];
     const mandatory: Candidate[] = [];
-    // A release is never offered when a newer open one asks for no higher version. Null: the newer one asks for none.
+    // A release is never offered when a newer open one has no higher `min_version`. Null: the newer
+    // one has none.
     let bound: string | null | undefined;
     this.#versions.forEach(({ byPlatform }, order) => {
       const release = [byPlatform.get(platform), byPlatform.get('any')].find((one) => one?.withdrawn_at === null);
@@ -149,16 +139,21 @@ export class ChannelReleases {
   }
 }
 
-/** Every release that some answer may hold: the texts of these are kept in memory. */
 export function listOfferable(views: PlatformViews): Set<CachedRelease> {
   const lists = PLATFORMS.flatMap((platform) => [views[platform].full, views[platform].partial]);
   return new Set(lists.flat().map(({ release }) => release));
 }
 
-/** The newest release for everyone: not withdrawn, not halted, rollout at 100. Null when there is none. */
+/**
+ * Returns the newest release for everyone: not withdrawn, not halted, rollout at 100. Null without
+ * one.
+ */
 export const getLatest = ({ full }: PlatformView): CachedRelease | null => full[0]?.release ?? null;
 
-/** The newest release that keeps an older one from every machine; null when some machine is offered that one. */
+/**
+ * Returns the newest release that hides an older one from every machine; null when some machine is
+ * still offered that one.
+ */
 export function findHidingRelease(
   { full }: PlatformView,
   { version, min_version }: Pick<CachedRelease, 'version' | 'min_version'>,
@@ -169,7 +164,7 @@ export function findHidingRelease(
   return full.find(hides)?.release ?? null;
 }
 
-/** @param version the version that the machine has */
+/** @param version the installed version */
 export function selectOffer(view: PlatformView, version: string, instance: string | null): ReleaseOffer {
   const { full, partial, mandatory } = view;
   const reaches = ({ release }: Candidate): boolean => isSelected(release.rollout_percent, instance, release.id);
@@ -182,7 +177,8 @@ export function selectOffer(view: PlatformView, version: string, instance: strin
   };
   const best = newer(firstThat(full, fits), (one) => fits(one) && reaches(one));
   const offered = best !== undefined && compareVersions(best.release.version, version) > 0 ? best : null;
-  // Any mandatory release up to the offered version makes the offer mandatory; the newest of them decides.
+  // Any mandatory release up to the offered version makes the offer mandatory; the newest of them
+  // decides.
   const forced = offered === null ? undefined : firstThat(mandatory, ({ order }) => order >= offered.order);
   return {
     latest: newer(full[0], reaches)?.release ?? null,
@@ -191,7 +187,6 @@ export function selectOffer(view: PlatformView, version: string, instance: strin
   };
 }
 
-/** True when everyone gets the release. */
 export const isOpen = (release: CachedRelease): boolean =>
   release.withdrawn_at === null && release.halted_at === null && release.rollout_percent >= 100;
 

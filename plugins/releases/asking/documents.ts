@@ -1,12 +1,11 @@
 /**
- * The texts of `latest.json` for a channel and a product (contract 40, files), and a channel's statement (freshness).
- * Pure.
+ * Texts of `latest.json` for a channel and a product (contract 40, files), and a channel's
+ * statement (freshness).
  */
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { PLATFORMS, type Platform } from '../../../lib/formats/platform.js';
 import { isOpen, getLatest, type ChannelReleases } from './channel-releases.js';
 
-/** A statement holds for this long. */
 export const STATEMENT_LIFE_MS = 7 * DAY_MS;
 
 export interface LatestEntry {
@@ -29,7 +28,10 @@ export interface LatestDocument {
   releases: LatestEntry[];
 }
 
-/** Lists all releases, newest first, never truncated. @param at RFC 3339 */
+/**
+ * Lists all releases, newest first, never truncated.
+ * @param at RFC 3339
+ */
 export function buildLatestDocument(
   product: string,
   channel: string,
@@ -56,7 +58,6 @@ export function buildLatestDocument(
   };
 }
 
-/** The content of a statement, without its times. */
 export interface StatementContent {
   latest: Record<Platform, { version: string; manifest_sha256: string } | null>;
   steps: { version: string; min_version: string }[];
@@ -72,7 +73,10 @@ export function buildStatementContent(known: ChannelReleases): StatementContent 
   return { latest: Object.fromEntries(latest) as StatementContent['latest'], steps: known.steps() };
 }
 
-/** The exact bytes to sign. @param now milliseconds */
+/**
+ * Returns the exact bytes to sign.
+ * @param now milliseconds
+ */
 export function formatStatement(product: string, channel: string, content: StatementContent, now: number): string {
   const { latest, steps } = content;
   const times = { issued_at: isoOf(now), expires_at: isoOf(now + STATEMENT_LIFE_MS) };

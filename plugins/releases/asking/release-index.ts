@@ -1,10 +1,8 @@
 /**
- * Every release, statement and project in the memory of each process, for answers to questions without a credential
- * (contract 40, asking). A change of this process shows at once, a change of another within two seconds: every one and
- * a half seconds the index reads what was written since its last look. Each look reaches some time further back,
- * because clocks differ and writes take time. A release shows only together with its texts.
- *
- * Where nobody asks, it looks seldom: the next question then waits for a look of its own (`current`).
+ * Caches every release, statement and project in each process, for requests without a credential
+ * (contract 40, asking). Changes of other processes show within two seconds; polls overlap, because
+ * clocks differ and writes take time. A release shows only together with its texts. Without
+ * requests it polls infrequently, and the next request waits for a poll (`ensureCurrent`).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
@@ -20,33 +18,27 @@ import { StoredManifests } from './manifest-texts.js';
 import { ReleaseJson } from './release-json.js';
 
 const POLL_MS = 1.5 * SECOND_MS;
-/** Nobody has asked for this long: it is looked every `QUIET_POLL_MS`. */
 const QUIET_MS = MINUTE_MS;
 const QUIET_POLL_MS = 30 * SECOND_MS;
-/** A question waits no longer for a look: an answer of what is known is better than none. */
 const PATIENCE_MS = SECOND_MS;
-/** A write may become visible this long after its stamp. */
 const MARGIN_MS = MINUTE_MS;
 /**
- * Statements change with the releases of their channel, and else once a day: they are looked at when releases changed
- * lately, or after this time.
+ * Statements are polled after recent release changes, or after this time: otherwise they change
+ * once a day.
  */
 const STATEMENTS_MS = 15 * SECOND_MS;
-/** Everything is read again this often: a store put back from a copy changes documents without new stamps. */
+/** Interval of full reads: restoring a backup changes documents without new timestamps. */
 const WHOLE_MS = 10 * MINUTE_MS;
 const PAGE = 200;
 
-/** The text of one revision of a release. */
 interface HeldText {
   rev: number;
   json: ReleaseJson;
 }
 
-/** A channel as answers show it. */
 export interface ShownChannel {
   releases: ChannelReleases;
   views: PlatformViews;
-  /** Maps a release id to its text, for releases that may be offered. */
   texts: ReadonlyMap<string, HeldText>;
 }
 
@@ -59,15 +51,12 @@ const NOTHING: ShownChannel = {
 @injectable()
 export class ReleaseIndex {
   readonly #channels = new Map<string, ShownChannel>();
-  /** Maps a product to its channels. */
   readonly #names = new Map<string, Set<string>>();
   readonly #statements = new Map<string, StatementDoc>();
   #projects = new Map<string, ProjectInfo>();
   readonly #mutex = new KeyedMutex();
-  /** Changes that could not be shown yet, by channel. */
   readonly #behind = new Map<string, ReleaseDoc[]>();
   readonly #damage: ToldDamage;
-  /** The last look at everything met releases that cannot be read. */
   #lacks = false;
   #since: number | null = null;
   #wholeAt = 0;
@@ -76,7 +65,6 @@ export class ReleaseIndex {
   #polling: Promise<void> = Promise.resolve();
   #open = false;
   #askedAt = -Infinity;
-  /** It looks seldom. */
   #quiet = false;
   #waking: Promise<void> | null = null;
 
@@ -87,7 +75,6 @@ export class ReleaseIndex {
     this.#damage = new ToldDamage(deps.log, 'a release');
   }
 
-  /** Reads everything, and keeps up with changes until `stop`. */
   async start(): Promise<void> {
     await this.refresh();
     this.#open = true;
@@ -95,8 +82,9 @@ export class ReleaseIndex {
   }
 
   /**
-   * Before an answer from memory. Null: that is at most two seconds behind the store; else resolves when it is, or when
-   * the store takes too long.
+   * Ensures recent data before a response.
+   * @returns null when the index is at most two seconds behind the store; else resolves when it is,
+   *   or after a timeout
    */
   current(): Promise<void> | null {
     this.#askedAt = this.deps.clock.monotonic();
@@ -120,17 +108,16 @@ export class ReleaseIndex {
     await this.#polling;
   }
 
-  /** Reads everything unless that has happened already: commands do not call `start`. */
+  /** Reads everything once; commands do not call `start`. */
   async read(): Promise<void> {
     if (this.#since === null) await this.refresh();
   }
 
-  /** Reads once what changed. */
   async refresh(): Promise<void> {
     const { releases, statements, clock } = this.deps;
     const [now, elapsed] = [clock.now(), clock.monotonic()];
     const whole = this.#since === null || elapsed - this.#wholeAt >= WHOLE_MS;
-    // After a clock was set back, writes carry earlier times.
+    // After a clock moved backwards, writes have earlier timestamps.
     const since = Math.min(this.#since ?? 0, now) - MARGIN_MS;
     const filter = whole ? {} : { updated_at: { gte: isoOf(since) } };
     const sort = [['updated_at', 'asc']] as const;
@@ -156,7 +143,10 @@ export class ReleaseIndex {
     if (whole) this.#wholeAt = elapsed;
   }
 
-  /** Shows changed releases. @param manifests texts that the caller has, by release id */
+  /**
+   * Indexes changed releases.
+   * @param manifests texts that the caller has, by release id
+   */
   async show(docs: readonly ReleaseDoc[], manifests: ReadonlyMap<string, string> = new Map()): Promise<void> {
     const byChannel = new Map<string, ReleaseDoc[]>();
     for (const doc of docs) {
@@ -186,14 +176,12 @@ export class ReleaseIndex {
     return this.#projects.get(slug) ?? null;
   }
 
-  /** Reads a project that may be younger than the last look. */
   async youngProject(slug: string): Promise<ProjectInfo | null> {
     const project = await this.deps.projects.get(slug);
     if (project !== null) this.#projects.set(slug, project);
     return project;
   }
 
-  /** Products that have a release. */
   products(): string[] {
     return [...this.#names.keys()];
   }
@@ -203,8 +191,9 @@ export class ReleaseIndex {
   }
 
   /**
-   * Reads what other processes wrote of a product, for callers that write documents from the index.
-   * @throws StoreDamaged for a product of which the index lacks a release: what is written would lose it
+   * Reads other processes' changes of a product, for callers that write documents from the index.
+   * @throws StoreDamaged when the index lacks a release of the product, which the written document
+   *   would lose
    */
   async catchUp(product: string): Promise<void> {
     const since = this.#since === null ? null : Math.min(this.#since, this.deps.clock.now()) - MARGIN_MS;
@@ -216,7 +205,6 @@ export class ReleaseIndex {
     }
   }
 
-  /** How many releases of a product the index has. */
   #knownOf(product: string): number {
     return this.channelsOf(product).reduce((n, name) => n + [...this.channel(product, name).releases.all()].length, 0);
   }
@@ -236,8 +224,8 @@ export class ReleaseIndex {
         texts.set(release.id, text);
       }
     } catch (error) {
-      // The text may be gone because the release was replaced: the next look brings the new one. The channel becomes a
-      // new object because `releases` has changed.
+      // The text is missing when the release was replaced; the next poll reads the new one. The
+      // channel becomes a new object because `releases` changed.
       this.#channels.set(key, { ...(shown ?? NOTHING), releases });
       this.#behind.set(key, [...notes.values()]);
       this.deps.log.warn({ err: error, channel: key }, 'a release is not shown yet: its manifest cannot be read');
@@ -273,7 +261,6 @@ export class ReleaseIndex {
     this.#timer.unref();
   }
 
-  /** Looks for changes now and then again later. Never rejects. */
   async #look(): Promise<void> {
     try {
       await this.refresh();
@@ -286,7 +273,7 @@ export class ReleaseIndex {
 
 const keyOf = (product: string, channel: string): string => `${product} ${channel}`;
 
-/** Keeps only what questions need, because ten thousand of these are held in memory. */
+/** Stores only what queries need, because memory holds ten thousand of these. */
 function knownOf(doc: ReleaseDoc): CachedRelease {
   const { id, rev, product, channel, version, platform, mandatory, rollout_percent, min_version, published_at } = doc;
   const { package_size, package_sha256, manifest_sha256, manifest_signature, key_id, runtime, has_setup } = doc;

@@ -1,12 +1,12 @@
 /**
- * The JSON of a release for check, latest and the packager, written once per release and not once per question: a
- * manifest may have megabytes (contract 40, asking).
+ * Release JSON for check, latest and the packager, rendered once per release instead of per
+ * request, because manifests may have megabytes (contract 40, asking).
  */
 import { createHash } from 'node:crypto';
 import { SharedBytes } from '../../../kernel/contract.js';
 import type { CachedRelease } from './channel-releases.js';
 
-/** The path of a package below `{base_url}` (contract 40, files). */
+/** Builds the path of a package below `{base_url}` (contract 40, files). */
 export const buildPackageUrl = ({
   product,
   channel,
@@ -15,9 +15,11 @@ export const buildPackageUrl = ({
 }: Pick<CachedRelease, 'product' | 'channel' | 'version' | 'platform'>): string =>
   `/releases/${product}/${channel}/${version}/${platform}/package.tar.gz`;
 
-/** Longer manifests are read beside the package: every asking machine gets this answer (contract 40, asking). */
+/**
+ * Longer manifests are downloaded separately: every checking machine receives this response
+ * (contract 40, asking).
+ */
 const MOST_INLINE_BYTES = 256 * 1024;
-/** From this length on the text is held as bytes that all answers share. */
 const SHARED_FROM = 16 * 1024;
 
 export const buildManifestUrl = (release: Parameters<typeof buildPackageUrl>[0]): string =>
@@ -25,7 +27,6 @@ export const buildManifestUrl = (release: Parameters<typeof buildPackageUrl>[0])
 
 export class ReleaseJson {
   readonly #open: string | Buffer;
-  /** The tag differs whenever the text differs. */
   readonly tag: string;
 
   constructor(release: CachedRelease, notes: string | null, manifest: string) {
@@ -53,7 +54,6 @@ export class ReleaseJson {
     this.tag = createHash('sha256').update(this.#open).digest('base64url').slice(0, 16);
   }
 
-  /** The release as a member of an answer, between the text before and the text behind. */
   within(before: string, mandatory: boolean, behind: string): string | SharedBytes {
     const end = `,"mandatory":${mandatory}}${behind}`;
     return typeof this.#open === 'string'

@@ -1,9 +1,11 @@
-/** Decides which machines a staged rollout reaches (contract 40, staged rollout). Pure. */
+/** Decides which machines a staged rollout reaches (contract 40, staged rollout). */
 import { createHash } from 'node:crypto';
 
 const BUCKETS = 0x1_0000_0000;
 
-/** The position of a machine in the rollout of a release: 0 ≤ x < 100, the same at every question. */
+/**
+ * Returns the position of a machine in a release's rollout: 0 ≤ x < 100, stable across requests.
+ */
 export function getRolloutPosition(instance: string, releaseId: string): number {
   const digest = createHash('sha256').update(`${releaseId}\u001f${instance}`).digest();
   return (digest.readUInt32BE(0) / BUCKETS) * 100;

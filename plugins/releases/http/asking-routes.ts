@@ -1,4 +1,4 @@
-/** The routes that machines and people ask for releases (contract 40, asking). */
+/** Read routes for releases (contract 40, asking). */
 import joi from 'joi';
 import { text, timeParameter, type RouteSpec, stated } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';

@@ -1,4 +1,6 @@
-/** The route that tells the commits of a version (contract 90, packager; beyond it: releases on the timeline). */
+/**
+ * Records the commits of a version (contract 90, packager; beyond it: releases on the timeline).
+ */
 import joi from 'joi';
 import { named, stated, whole, type RouteSpec } from '../../../kernel/contract.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
@@ -10,7 +12,6 @@ import type { ReleaseServices } from '../services.js';
 import { BASE, parseProduct } from './asking-routes.js';
 import { channel, product, versionText } from './schemas.js';
 
-/** Most commits of one call, and most files of one of them. */
 const COMMITS = 1_000;
 const FILES = 1_000;
 

@@ -1,4 +1,4 @@
-/** The routes that publish, withdraw, promote and roll out (contract 40, publishing). */
+/** Routes that publish, withdraw, promote and roll out (contract 40, publishing). */
 import { Reply, type HttpRequest, type Principal, type RouteSpec } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import { compareVersions } from '../../../lib/versions.js';
@@ -23,7 +23,6 @@ interface Named {
   platform?: string | null;
 }
 
-/** The name of the caller, as people read it. */
 const nameOf = (principal: Principal): string =>
   principal.kind === 'token' ? principal.name : principal.kind === 'session' ? principal.username : principal.kind;
 

@@ -1,4 +1,4 @@
-/** Shapes of the update service's requests and answers (contract 40). */
+/** Request and response schemas of the update service (contract 40). */
 import joi from 'joi';
 import { named, pageOf, stated, whole } from '../../../kernel/contract.js';
 import { PLATFORMS } from '../../../lib/formats/platform.js';
@@ -9,7 +9,10 @@ const VERSION_PATTERN = String.raw`^\d+(\.\d+){0,5}(-[0-9A-Za-z.-]{1,40})?(\+[0-
 const SLUG_PATTERN = '^[a-z0-9][a-z0-9._-]{0,63}$';
 const timestamp = joi.string().isoDate();
 
-/** The handler checks versions, because a bad one is 422 on every route (contract 40, versions). */
+/**
+ * The handler checks versions, because a malformed one is 422 on every route (contract 40,
+ * versions).
+ */
 export const versionText = stated(
   { pattern: VERSION_PATTERN },
   joi

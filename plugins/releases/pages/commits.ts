@@ -1,9 +1,8 @@
-/** The commits of a release, as its page shows them. Their texts came from outside. */
+/** The commits of a release for its page; their texts are external input. */
 import type { BuildCommit } from '../../../ports/domain/releases.js';
 import type { ReleaseDoc } from '../model.js';
 import type { ReleaseServices } from '../services.js';
 
-/** Commits that the page lists, and files of each. */
 const SHOWN = 50;
 const FILES = 5;
 
@@ -11,11 +10,9 @@ export interface ShownCommits {
   range: string | null;
   total: number;
   commits: object[];
-  /** Commits that are not listed, or were not kept. */
   more: boolean;
 }
 
-/** Undefined where nobody told them. */
 export async function listShownCommits({ deps }: ReleaseServices, doc: ReleaseDoc): Promise<ShownCommits | undefined> {
   const told = await deps.history()?.of(doc.product, doc.version);
   if (!told) return undefined;

@@ -1,13 +1,11 @@
-/** What the error stream counted against a version, as its page shows it: what the rollout is halted by. */
 import { isoOf, SECOND_MS } from '../../../lib/time.js';
 import { findHaltEvidence } from '../publishing/halt-evidence.js';
 import type { ReleaseDeps } from '../deps.js';
 import type { ReleaseDoc } from '../model.js';
 
 export interface ShownFaults {
-  /** New groups and regressions since the publish. */
   all: number;
-  /** Those that a rollout is judged by: since it was set, within the window. */
+  /** Those that may halt the rollout: since it was set, within the window. */
   now: number;
   allowed: number;
   /** Seconds. */
@@ -16,7 +14,6 @@ export interface ShownFaults {
   href: string;
 }
 
-/** Undefined where nobody counts errors. */
 export async function listShownFaults(
   deps: Pick<ReleaseDeps, 'faults' | 'config' | 'clock' | 'health'>,
   release: ReleaseDoc,

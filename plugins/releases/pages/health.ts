@@ -1,4 +1,6 @@
-/** The sessions of a release and of the version before it, as its page shows them (contract 21, release health). */
+/**
+ * Sessions of a release and of the previous version, for its page (contract 21, release health).
+ */
 import type { VersionHealth } from '../../../ports/domain/release-health.js';
 import { isVersion, sameVersion } from '../../../lib/versions.js';
 import type { ReleaseDoc } from '../model.js';
@@ -6,13 +8,11 @@ import type { ReleaseServices } from '../services.js';
 import { findVersionsBefore } from '../version-before.js';
 
 const HOURS = 24;
-/** Releases among which the version before is looked for. */
 const PAGE = 200;
 
 export interface HealthRow {
   version: string;
   sessions: number;
-  /** `99.84 %`; null: there were none. */
   crash_free_sessions: string | null;
   people: number;
   crash_free_people: string | null;
@@ -23,15 +23,12 @@ export interface ShownHealth {
   hours: number;
   own: HealthRow | null;
   before: HealthRow | null;
-  /** `0.60 points below 1.3.0`; null: there is nothing to compare. */
   trend: string | null;
   tone: string;
-  /** Sessions of this version by hour, and those that crashed. */
   started: number[];
   crashed: number[];
 }
 
-/** Undefined where nobody counts sessions. */
 export async function getShownHealth(
   { deps, docs }: ReleaseServices,
   doc: ReleaseDoc,

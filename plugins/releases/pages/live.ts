@@ -1,4 +1,3 @@
-/** The live topic of releases: its mark changes when their pages would show something else. */
 import { AHEAD_MS } from '../../../lib/clock-skew.js';
 import { isoOf } from '../../../lib/time.js';
 import type { LiveTopic } from '../../../ports/domain/live.js';
@@ -7,7 +6,8 @@ import type { ReleaseDeps } from '../deps.js';
 export const createReleaseTopic = ({ releases, clock }: Pick<ReleaseDeps, 'releases' | 'clock'>): LiveTopic => ({
   name: 'releases',
   mark: async () => {
-    // Stamps of a clock that was put back since would hide every change until it is there again.
+    // Timestamps from before a clock moved backwards would hide every change until the clock
+    // catches up.
     const filter = { updated_at: { lte: isoOf(clock.now() + AHEAD_MS) } };
     const page = await releases.find({ filter, sort: [['updated_at', 'desc']], limit: 1 });
     const newest = page.items[0];

@@ -1,6 +1,6 @@
 /**
- * Reads the first files of a manifest without parsing all of it: 200,000 files are megabytes of JSON. The service wrote
- * the text, so the order of its members is known, and quotation marks within paths are escaped. Pure.
+ * Reads the first files of a manifest without parsing megabytes of JSON. The service wrote the
+ * text, so the member order is fixed and quotation marks in paths are escaped.
  */
 import type { ManifestFile } from '../../../lib/formats/manifest.js';
 

@@ -1,4 +1,6 @@
-/** /releases: members read, administrators withdraw, roll out and promote (contract 80). */
+/**
+ * The pages /releases: members read, administrators withdraw, roll out and promote (contract 80).
+ */
 import joi from 'joi';
 import {
   pageActions,
@@ -24,7 +26,6 @@ import { publishPages } from './publish.js';
 import { RELEASE_ADMIN_AUTH, crumb, RELEASE_MEMBER_AUTH, toAdoptionShares, toShownRelease, title } from './shown.js';
 
 const PAGE = 50;
-/** Files of a manifest that the page lists. */
 const FILES = 200;
 const MARKS = [0, 25, 50, 75, 100];
 
@@ -45,7 +46,6 @@ async function partsOf(services: ReleaseServices, request: HttpRequest): Promise
 
 const isAdmin = ({ principal }: HttpRequest): boolean => principal.kind === 'session' && principal.role === 'admin';
 
-/** Products to choose from, by name. */
 const productsOf = async ({ deps }: ReleaseServices): Promise<{ value: string; label: string }[]> =>
   (await deps.projects.list()).map(({ slug, name }) => ({ value: slug, label: name }));
 
@@ -89,7 +89,6 @@ const chosen = ({ product, channel, version, platform }: ReleaseDoc) => ({ produ
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Makes a button of the detail page; its action gets the release that the page shows. */
 function change(
   services: ReleaseServices,
   name: string,

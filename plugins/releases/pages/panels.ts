@@ -1,10 +1,9 @@
-/** The dashboard's cards: a store that is open, and how many machines run the newest release (contract 80). */
+/** Dashboard cards: an unprotected store, and adoption of the newest release (contract 80). */
 import { View, type PanelSpec } from '../../../kernel/contract.js';
 import type { SelfTestResult } from '../access-files/self-test-result.js';
 import type { ReleaseServices } from '../services.js';
 import { toAdoptionShares } from './shown.js';
 
-/** @param selfTest the last self-test; undefined when none has run */
 export function panels(
   { deps, docs }: ReleaseServices,
   selfTest: () => Promise<SelfTestResult | undefined>,

@@ -1,4 +1,3 @@
-/** What a project's page says of its releases: the newest of each channel, and how many machines run it. */
 import type { ProjectLine, ProjectParts } from '../../../ports/domain/projects.js';
 import type { VersionAdoption } from '../../../ports/domain/watchdog.js';
 import { isVersion, sameVersion } from '../../../lib/versions.js';
@@ -9,7 +8,7 @@ import { toShownRelease } from './shown.js';
 
 const SHOWN = 8;
 
-/** `12 of 40 machines`; null: no machine has told its version. */
+/** Formats adoption such as `12 of 40 machines`; null when no machine has reported its version. */
 export function summarizeAdoption(adoption: readonly VersionAdoption[], version: string): string | null {
   const all = adoption.reduce((sum, { monitors }) => sum + monitors, 0);
   if (all === 0) return null;

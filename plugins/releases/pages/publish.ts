@@ -1,4 +1,4 @@
-/** /releases/new: a package is uploaded by the page, or the command for the project is copied (contract 80). */
+/** The page /releases/new: uploads a package, or shows the command to publish one (contract 80). */
 import joi from 'joi';
 import { Redirect, Reply, View, type HttpRequest, type PageResult, type PageSpec } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
@@ -15,7 +15,7 @@ import { RELEASE_ADMIN_AUTH, crumb } from './shown.js';
 
 const title = 'Publish a release';
 const PATH = '/releases/new';
-/** The form's own parts, in this order before the package. */
+/** The form's fields, sent in this order before the package. */
 const FIELDS = [
   'product',
   'version',
@@ -66,7 +66,6 @@ async function form(services: ReleaseServices, said: Said, problem: object = {})
 
 const LABELS: Readonly<Record<string, string>> = { rollout_percent: 'The share', notes: 'The text' };
 
-/** Faults as the script of the page shows them, each below its control. */
 const sentences = (faults: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(faults).map(([name, text]) => [
@@ -75,7 +74,7 @@ const sentences = (faults: Readonly<Record<string, string>>): Record<string, str
     ]),
   );
 
-/** Faults of a pattern stand below their field: `meta.preserve_patterns.1` is the second line. */
+/** Shows pattern errors below their field: `meta.preserve_patterns.1` is the second line. */
 function formErrors(fields: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, text]) => {
@@ -86,7 +85,6 @@ function formErrors(fields: Readonly<Record<string, string>>): Record<string, st
   );
 }
 
-/** What the script of the page is answered. */
 const asJson = ({ headers }: HttpRequest): boolean => headers['accept']?.includes('application/json') === true;
 
 async function publish(services: ReleaseServices, request: HttpRequest): Promise<PageResult> {
@@ -117,7 +115,6 @@ async function publish(services: ReleaseServices, request: HttpRequest): Promise
   }
 }
 
-/** The form's parts as a publish by API has them: notes and meta. */
 const partsOf = (body: UploadedBody) => async (): Promise<Record<string, string>> => {
   const { notes = '', preserve_patterns: lines = '' } = await body.fields();
   const patterns = lines.split(/\r?\n/).map((line) => line.trim());

@@ -1,9 +1,7 @@
-/** Finds releases by product, version, channel and platform: every word has to fit one of them. */
 import type { SearchProvider } from '../../../ports/domain/search.js';
 import type { ReleaseDeps } from '../deps.js';
 import { toShownRelease } from './shown.js';
 
-/** The first word selects this many releases; further words are compared with these. */
 const CANDIDATES = 500;
 
 export const createReleaseSearch = ({ releases }: Pick<ReleaseDeps, 'releases'>): SearchProvider => ({

@@ -1,4 +1,4 @@
-/** Shows a release on the pages: its state in a word, its adoption, its place (contract 80). */
+/** Releases as pages show them: status, adoption, place (contract 80). */
 import { sameVersion, isVersion } from '../../../lib/versions.js';
 import type { VersionAdoption } from '../../../ports/domain/watchdog.js';
 import type { ReleaseDoc } from '../model.js';
@@ -36,7 +36,6 @@ export interface Share {
 
 const MOST = 6;
 
-/** The parts of a bar: machines by version, `version` first. */
 export function toAdoptionShares(adoption: readonly VersionAdoption[], version: string | null): Share[] {
   const isThis = (one: VersionAdoption): boolean =>
     version !== null && one.version !== null && isVersion(one.version) && sameVersion(one.version, version);

@@ -1,4 +1,7 @@
-/** Changes published releases: withdraw, roll out, promote to another channel (contract 40, publishing). */
+/**
+ * Withdraws, rolls out and halts published releases and promotes them to another channel (contract
+ * 40, publishing).
+ */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
 import type { ReleaseManifest } from '../../../lib/formats/manifest.js';
@@ -12,7 +15,6 @@ import { ProductLock } from './product-lock.js';
 import { Publisher, withRollout, type PackageFacts, type PublishedRelease, type PublishRequest } from './publisher.js';
 import { ReleaseDocs } from './release-docs.js';
 
-/** A version of a channel, on one platform or on all. */
 export interface SelectedRelease {
   product: string;
   channel: string;
@@ -31,7 +33,10 @@ export class ReleaseChanges {
     @inject(Publisher) private readonly publisher: Publisher,
   ) {}
 
-  /** Releases withdrawn already stay as they are. @throws ServiceError not_found, reason_required */
+  /**
+   * Withdraws releases; those already withdrawn stay unchanged.
+   * @throws ServiceError not_found, reason_required
+   */
   async withdraw(principal: Principal, chosen: SelectedRelease, reason: string): Promise<ReleaseDoc[]> {
     if (reason.trim() === '') throw new ServiceError('reason_required', 'Say why the release is withdrawn.', REASON);
     await this.chosen(chosen);
@@ -57,7 +62,10 @@ export class ReleaseChanges {
     });
   }
 
-  /** Starts, widens, narrows or resumes a rollout. @throws ServiceError not_found; conflict for a withdrawn release */
+  /**
+   * Starts, widens, narrows or resumes a rollout.
+   * @throws ServiceError not_found; conflict for a withdrawn release
+   */
   async rollout(
     principal: Principal,
     chosen: SelectedRelease & { platform: Platform },
@@ -76,7 +84,8 @@ export class ReleaseChanges {
   }
 
   /**
-   * Stops a rollout that counts too many faults (contract 40, staged rollout). Null when it ended or moved meanwhile.
+   * Halts a rollout with too many faults (contract 40, staged rollout).
+   * @returns null when it ended or changed meanwhile
    */
   async halt(seen: ReleaseDoc, reason: string): Promise<ReleaseDoc | null> {
     return this.lock.run(seen.product, async () => {
@@ -87,8 +96,8 @@ export class ReleaseChanges {
   }
 
   /**
-   * Somebody stops it at once, also where everybody is offered it already: no machine is offered it until the rollout
-   * is set again. One that is halted stays as it is.
+   * Halts a release immediately, even at full rollout: no machine is offered it until the rollout
+   * is set again. A halted release stays unchanged.
    * @throws ServiceError not_found; conflict for a withdrawn release
    */
   async haltNow(
@@ -116,8 +125,10 @@ export class ReleaseChanges {
   }
 
   /**
-   * Publishes the packages of one channel in another. Without a platform, withdrawn releases are left out.
-   * @throws ServiceError not_found; conflict when all chosen releases are withdrawn; publish_in_progress
+   * Publishes the packages of one channel in another. Without a platform, withdrawn releases are
+   * skipped.
+   * @throws ServiceError not_found; conflict when all selected releases are withdrawn;
+   *   publish_in_progress
    */
   async promote(
     principal: Principal,
@@ -137,7 +148,10 @@ export class ReleaseChanges {
     return result;
   }
 
-  /** @throws ServiceError not_found */
+  /**
+   * Lists the selected releases.
+   * @throws ServiceError not_found
+   */
   async chosen({ product, channel, version, platform }: SelectedRelease): Promise<ReleaseDoc[]> {
     const found =
       platform === null
@@ -174,11 +188,9 @@ export class ReleaseChanges {
     });
   }
 
-  /** The facts of a published package, from its manifest. */
   async #facts(from: ReleaseDoc): Promise<PackageFacts> {
     const text = await this.manifests.read(from.id, from.manifest_sha256);
     if (text === null) throw conflict('The release was replaced meanwhile. Ask again.');
-    // The service wrote this text and read it strictly then.
     const { files, setup } = JSON.parse(text) as ReleaseManifest;
     const {
       package_size: size,
@@ -208,7 +220,6 @@ const REASON = { fields: { reason: 'must say why' } };
 const withdrawn = ({ version, channel }: SelectedRelease): ServiceError =>
   conflict(`Release ${version} in ${channel} is withdrawn. Publish it again first.`);
 
-/** Names a release in the audit log: `shop 1.4.2 (stable, linux-x64)`. */
 export const formatReleaseName = ({
   product,
   version,

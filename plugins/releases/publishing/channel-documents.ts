@@ -1,7 +1,6 @@
 /**
- * Writes what belongs to a whole channel after each change: `latest.json` of the channel and of its product, and the
- * signed statement (contract 40, files and freshness). Both come from the documents of that moment, under the product's
- * lock.
+ * Writes the documents of a channel after each change: `latest.json` and the signed statement
+ * (contract 40, files and freshness). Both reflect the current documents, under the product's lock.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { hasElapsed } from '../../../lib/clock-skew.js';
@@ -21,7 +20,7 @@ import type { StatementDoc } from '../model.js';
 import { getChannelId } from '../place.js';
 import { ProductLock } from './product-lock.js';
 
-/** A statement is renewed at this age, so that a machine always finds one with days to go. */
+/** A statement is renewed at this age, so that every machine finds one that is valid for days. */
 const RENEW_MS = DAY_MS;
 
 @injectable()
@@ -32,7 +31,10 @@ export class ChannelDocuments {
     @inject(ProductLock) private readonly lock: ProductLock,
   ) {}
 
-  /** The caller holds the product's lock. @param channels the changed channels */
+  /**
+   * The caller holds the product's lock.
+   * @param channels the changed channels
+   */
   async write(product: string, channels: ReadonlySet<string>): Promise<void> {
     const { store, clock } = this.deps;
     await this.index.catchUp(product);
@@ -48,7 +50,6 @@ export class ChannelDocuments {
     await store.channels.write(product, null, textOf({ schema: 1, product, channels: all }));
   }
 
-  /** The document of a channel; without releases before the first publish. */
   document(product: string, channel: string, at = this.deps.clock.iso()): LatestDocument {
     return buildLatestDocument(product, channel, this.index.channel(product, channel).releases, at);
   }
@@ -74,7 +75,7 @@ export class ChannelDocuments {
     }
   }
 
-  /** A product of which a release cannot be read keeps what it has, and holds up no other. */
+  /** A product with an unreadable release retains its statements and does not block others. */
   async #renewed(product: string, channels: readonly string[]): Promise<void> {
     try {
       await this.lock.run(product, () => this.#renew(product, channels));
@@ -93,7 +94,8 @@ export class ChannelDocuments {
     const { statements, signer, clock } = this.deps;
     const id = getChannelId(product, channel);
     const before = await statements.get(id);
-    // Each statement is later than the one before, whatever the clock does: machines refuse an older one.
+    // Each statement is later than the previous one, whatever the clock does, because machines
+    // reject an older one.
     const now = Math.max(clock.now(), before === null ? 0 : Date.parse(before.issued_at) + 1);
     const content = buildStatementContent(this.index.channel(product, channel).releases);
     const statement = formatStatement(product, channel, content, now);

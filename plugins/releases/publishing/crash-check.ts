@@ -1,4 +1,7 @@
-/** Whether a version crashes so much more than the one before that its rollout stops (contract 21, release health). */
+/**
+ * Checks whether a version crashes so much more than the previous one that its rollout halts
+ * (contract 21, release health).
+ */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DAY_MS, isoOf, MINUTE_MS } from '../../../lib/time.js';
 import type { ReleaseHealth, SessionWindow } from '../../../ports/domain/release-health.js';
@@ -8,11 +11,10 @@ import { findVersionsBefore } from '../version-before.js';
 import { getHaltThreshold } from './halt-evidence.js';
 import { ReleaseDocs } from './release-docs.js';
 
-/** A version that is being replaced has few sessions of the last hour: its share is that of this time. */
+/** A version being replaced has few sessions of the last hour, so its share covers this time. */
 const BEFORE_MS = 7 * DAY_MS;
-/** Versions that are asked for sessions, from the nearest on. */
 const MOST_BEFORE = 5;
-/** Shares are quotients: 0.98 − 0.96 is a little less than 0.02. */
+/** Shares are quotients: 0.98 − 0.96 is slightly less than 0.02. */
 const ROUNDING = 1e-9;
 
 interface Base extends SessionWindow {
@@ -26,15 +28,19 @@ export class CrashCheck {
     @inject(ReleaseDocs) private readonly docs: ReleaseDocs,
   ) {}
 
-  /** Why the rollout stops; null: it goes on. @param since RFC 3339: what began earlier is not its fault */
+  /**
+   * Returns why the rollout halts; null to continue.
+   * @param since RFC 3339: earlier sessions are not attributed to it
+   */
   async reason(doc: ReleaseDoc, since: string): Promise<string | null> {
     const health = this.deps.health();
     if (health === undefined) return null;
     const { halt_sessions: least, halt_crash_free_points: points, halt_addresses } = this.deps.config;
     const own = await health.since(doc.product, doc.version, firstMinute(doc, since));
-    // However good the version before was, this one cannot be so many points below it.
+    // Even against a perfect previous version, this one cannot be that many points below.
     if (own.started < least || percentOf(own) > 100 - points + ROUNDING) return null;
-    // One stranger with a public key must not stop a release, also where nobody else reports sessions.
+    // A single untrusted client with a public key must not halt a release, even when no one else
+    // reports sessions.
     const few = own.crash_addresses < halt_addresses || own.crashed < getHaltThreshold(own.started);
     if (!own.crashes_by_token && few) return null;
     const base = await this.#base(health, doc, least);
@@ -45,7 +51,6 @@ export class CrashCheck {
     );
   }
 
-  /** The nearest version with enough sessions to compare with, else the nearest with any. */
   async #base(health: ReleaseHealth, doc: ReleaseDoc, least: number): Promise<Base | null> {
     const published = await this.docs.list({ product: doc.product, channel: doc.channel });
     const since = isoOf(this.deps.clock.now() - BEFORE_MS);
@@ -60,8 +65,8 @@ export class CrashCheck {
 }
 
 /**
- * Sessions are counted by the minute. Those of the minute of a publish are the release's own; those of a minute in
- * which a rollout was set again may be the ones that stopped it.
+ * Sessions are counted by the minute. A publish's minute belongs to the release; the minute of a
+ * resumed rollout may contain the sessions that halted it.
  */
 function firstMinute({ rollout_at, published_at }: ReleaseDoc, since: string): string {
   const setAgain = since === rollout_at && rollout_at > published_at;

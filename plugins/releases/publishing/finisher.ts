@@ -1,7 +1,7 @@
 /**
- * Finishes a change of a release, also after a crash: `latest.json` and statement, bug items to close, events
- * (docs/consistency.md, releases). Every step may run twice with the result of one run. Callers hold the product's
- * lock.
+ * Completes a change of a release, also after a crash: `latest.json` and statement, bug items to
+ * close, events (docs/consistency.md, releases). Every step is idempotent. Callers hold the
+ * product's lock.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { ReleasePublished } from '../../../ports/domain/releases.js';
@@ -13,7 +13,6 @@ import { ChannelDocuments } from './channel-documents.js';
 import { PublishLeases, type PublishClaim } from './publish-lease.js';
 import { ReleaseDocs } from './release-docs.js';
 
-/** The most item ids in an event. */
 const NAMED_ITEMS = 100;
 
 @injectable()
@@ -26,7 +25,6 @@ export class Finisher {
     @inject(PublishLeases) private readonly leases: PublishLeases,
   ) {}
 
-  /** Writes the release with its event in one write, once the package is in place. */
   async record(id: string, fields: ReleaseFields, manifest: string): Promise<ReleaseDoc> {
     const { clock, ids } = this.deps;
     const before = await this.docs.get(id);
@@ -57,7 +55,6 @@ export class Finisher {
     return this.docs.change(before, changes, manifest);
   }
 
-  /** Finishes what `open_at` marks. Answers the items that the publish closed. */
   async finish(doc: ReleaseDoc): Promise<{ release: ReleaseDoc; closed: string[] }> {
     const release = doc.withdrawing === undefined ? doc : await this.#leave(doc, doc.withdrawing);
     await this.channels.write(release.product, new Set([release.channel]));
@@ -65,7 +62,6 @@ export class Finisher {
     if (release.withdrawn_at !== null) await this.#forgetBuild(release);
     for (const entry of release.outbox) {
       const sent = await this.#send(release, entry);
-      // The release stays open, and the job tries again.
       if (sent === null) return { release, closed };
       closed.push(...sent);
     }
@@ -74,7 +70,7 @@ export class Finisher {
     return { release, closed };
   }
 
-  /** Finishes what a dead publisher began when the package is in place, and undoes it otherwise. */
+  /** Completes a dead publisher's intent when the package is in place, and undoes it otherwise. */
   async mend(claim: PublishClaim): Promise<void> {
     const { left, id } = claim;
     if (left === null) return;
@@ -94,14 +90,15 @@ export class Finisher {
     claim.left = null;
   }
 
-  /** Removes the file from the web root, then marks the release (contract 40, publishing: withdraw). */
+  /**
+   * Removes the file from the web root, then marks the release (contract 40, publishing: withdraw).
+   */
   async #leave(doc: ReleaseDoc, { reason, at }: { reason: string; at: string }): Promise<ReleaseDoc> {
     await this.deps.store.packages.withdraw(toStorePath(doc));
     const gone = { withdrawn_at: at, withdrawn_reason: reason, withdrawing: undefined, rolling: undefined };
     return this.docs.change(doc, gone);
   }
 
-  /** Lets bug items wait for the version again once no package of it is offered. */
   async #forgetBuild({ product, version }: ReleaseDoc): Promise<void> {
     const same = normalizeVersion(version);
     const offered = (await this.docs.list({ product, withdrawn_at: null })).some(
@@ -110,12 +107,13 @@ export class Finisher {
     if (!offered) await this.deps.bugs()?.releaseWithdrawn(product, version);
   }
 
-  /** Answers the closed items; null when a listener could not take the event. */
+  /** @returns the closed items; null when a listener failed */
   async #send({ product }: ReleaseDoc, entry: ReleaseOutboxEntry): Promise<string[] | null> {
     const options = { id: entry.id, timestamp: entry.at, project_slug: product };
     if (entry.event === 'release.halted') return (await this.deps.emit(entry.event, entry.data, options)) ? [] : null;
     const { version, build } = entry.data;
-    // The event's own id names this act of publishing, so a repeat learns which items the first try closed.
+    // The event id identifies this publication, so a retry learns which items the first attempt
+    // closed.
     const publication = entry.id.slice('evt_'.length);
     const closed = (await this.deps.bugs()?.releasePublished(product, { version, build, publication })) ?? [];
     const data: ReleasePublished = {

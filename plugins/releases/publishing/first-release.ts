@@ -1,8 +1,8 @@
 import type { StepGiven } from '../../../ports/domain/dashboard.js';
 
 /**
- * The command that publishes a folder (contract 40, publishing): one that it makes, so that nobody publishes what lies
- * where the command happens to be pasted. Pure.
+ * Builds a command that creates and publishes a new folder, so that no one publishes the folder
+ * where it is pasted (contract 40, publishing).
  */
 export const buildFirstReleaseCommand = ({ baseUrl, project, token }: StepGiven): string =>
   [

@@ -1,6 +1,6 @@
 /**
- * Stops rollouts when the error stream counts too many new faults of their version (contract 40, staged rollout), or
- * its sessions crash more than those of the version before (contract 21, release health).
+ * Halts rollouts with too many new faults (contract 40, staged rollout), or with more crashed
+ * sessions than the previous version (contract 21, release health).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { iteratePages } from '../../../lib/paging.js';
@@ -26,7 +26,7 @@ export class RolloutHalter {
     @inject(CrashCheck) private readonly crashes: CrashCheck,
   ) {}
 
-  /** Looks at once when a fault begins to count; the error report does not wait for the look. */
+  /** Schedules a check when a fault begins to count; the error report does not wait for it. */
   soon(): void {
     this.#looking = this.#flight
       .fresh('halt', () => this.run())
@@ -40,7 +40,6 @@ export class RolloutHalter {
     await this.#looking;
   }
 
-  /** Looks at every rollout. Answers the number of halted ones. */
   async run(signal?: AbortSignal): Promise<number> {
     const faults = this.deps.faults();
     let halted = 0;
@@ -65,7 +64,6 @@ export class RolloutHalter {
   async #faulty(doc: ReleaseDoc, since: string, faults?: VersionFaults): Promise<string | null> {
     const { product, version } = doc;
     const { halt_after: allowed } = this.deps.config;
-    // What intake keys must show is asked for where there is something to judge.
     const some = { networks: this.deps.config.halt_addresses, reports: 0 };
     if (faults === undefined || (await faults.count(product, version, since, some)) <= allowed) return null;
     const n = await faults.count(product, version, since, await findHaltEvidence(this.deps, doc, since));

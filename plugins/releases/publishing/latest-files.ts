@@ -1,7 +1,6 @@
 /**
- * Compares `latest.json` of every channel and product with the documents (docs/consistency.md, releases), because a
- * store is put back from a copy, and files are edited by hand. A file that agreed is not read again while its tag
- * stays, so a look costs one question to the file system per file.
+ * Compares `latest.json` files with the documents (docs/consistency.md, releases), because stores
+ * are restored from backups and files are edited by hand. Unchanged tags avoid repeated reads.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
@@ -18,7 +17,8 @@ const MOST_HELD = 20_000;
 @injectable()
 export class LatestFiles {
   /**
-   * Maps a path to the tag of a file that agreed. A change of the documents writes the file, and so changes its tag.
+   * Tags of files that matched, by path. A change of the documents writes the file, which changes
+   * its tag.
    */
   readonly #agreed = new BoundedMap<string>({ most: MOST_HELD });
 
@@ -29,7 +29,10 @@ export class LatestFiles {
     @inject(ProductLock) private readonly lock: ProductLock,
   ) {}
 
-  /** Writes the files that differ. @param all also reads files that agreed before */
+  /**
+   * Writes the files that differ.
+   * @param all also reads files that matched before
+   */
   async mend({ all = false, signal }: { all?: boolean; signal?: AbortSignal | undefined } = {}): Promise<void> {
     await this.index.read();
     if (all) this.#agreed.clear();
@@ -40,7 +43,7 @@ export class LatestFiles {
     }
   }
 
-  /** Files of a product of which a release cannot be read stay as they are, and hold up no other. */
+  /** Files of a product with an unreadable release stay unchanged and do not block others. */
   async #mended(product: string): Promise<void> {
     try {
       await this.lock.run(product, () => this.#write(product));
@@ -50,7 +53,10 @@ export class LatestFiles {
     }
   }
 
-  /** Runs under the product's lock. Catches up first: a change by another process is no difference. */
+  /**
+   * Runs under the product's lock. Catches up first, so that a change by another process is not a
+   * difference.
+   */
   async #write(product: string): Promise<void> {
     await this.index.catchUp(product);
     const channels = await this.#differing(product);
@@ -63,7 +69,6 @@ export class LatestFiles {
     return (await this.#differing(product)).length === 0 && (await this.#holds(product));
   }
 
-  /** The channels whose file differs. */
   async #differing(product: string): Promise<string[]> {
     const differs: string[] = [];
     for (const channel of this.index.channelsOf(product)) {
@@ -73,7 +78,6 @@ export class LatestFiles {
     return differs;
   }
 
-  /** True when the product's own file agrees. */
   #holds(product: string): Promise<boolean> {
     const names = this.index.channelsOf(product);
     return this.#fits([product, LATEST], (document) => {
@@ -107,7 +111,6 @@ const memberOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 const releasesOf = (document: unknown): unknown => memberOf(document, 'releases');
 
-/** Null when the text is no JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,6 +1,6 @@
 /**
- * Takes a package in (contract 40, publishing): stages it while it arrives, compares the announced checksum, reads it
- * strictly, and describes it. A refused package leaves nothing behind.
+ * Receives a package (contract 40, publishing): stages the upload, verifies the announced checksum,
+ * validates and describes it. A rejected package leaves nothing behind.
  */
 import joi from 'joi';
 import { inject, injectable } from '../../../kernel/contract.js';
@@ -58,7 +58,6 @@ function checkGlob(glob: string): string {
   return normalizeGlob(glob);
 }
 
-/** The values of the headers; the parts of a multipart body come later. */
 export interface DeclaredPackage {
   sha256: string | undefined;
   notes: string | undefined;
@@ -69,7 +68,11 @@ export interface DeclaredPackage {
 export class PackageIntake {
   constructor(@inject(DEPS) private readonly deps: ReleaseDeps) {}
 
-  /** @throws ServiceError payload_too_large, insufficient_storage, checksum_mismatch, and errors of the body */
+  /**
+   * Stages the uploaded package.
+   * @throws ServiceError payload_too_large, insufficient_storage, checksum_mismatch, and errors of
+   *   the body
+   */
   async stage(body: UploadedBody, announced: string | undefined): Promise<StagedPackage> {
     const { store, packageBytes, short } = this.deps;
     if (announced !== undefined && !SHA256.test(announced)) {
@@ -89,7 +92,10 @@ export class PackageIntake {
     return staged;
   }
 
-  /** The given notes, decoded; undefined when none were given. @throws ServiceError validation_failed */
+  /**
+   * Returns the decoded notes; undefined when none were sent.
+   * @throws ServiceError validation_failed
+   */
   async notes(headers: DeclaredPackage, fields: Readonly<Record<string, string>>): Promise<string | undefined> {
     const notes =
       fields['notes'] ?? (headers.notes === undefined ? undefined : decoded(headers.notes, 'x-release-notes'));
@@ -102,7 +108,7 @@ export class PackageIntake {
   }
 
   /**
-   * What is said about the package, and the names in it that nobody knows.
+   * Returns the package's metadata, and warnings about unknown names in it.
    * @throws ServiceError validation_failed
    */
   meta(headers: DeclaredPackage, fields: Readonly<Record<string, string>>): { meta: Meta; warnings: string[] } {
@@ -116,8 +122,8 @@ export class PackageIntake {
   }
 
   /**
-   * Reads the package strictly.
-   * @throws ServiceError package_rejected; validation_failed for an entry that the package does not hold
+   * Reads and validates the package.
+   * @throws ServiceError package_rejected; validation_failed for an entry missing from the package
    */
   async read(
     staged: StagedPackage,
@@ -161,7 +167,6 @@ async function mapped<T>(work: () => Promise<T>): Promise<T> {
 const full = (): ServiceError =>
   new ServiceError('insufficient_storage', 'The disk of the release store has no room for this package.');
 
-/** Decodes base64 of UTF-8. */
 function decoded(text: string, field: string): string {
   const bytes = Buffer.from(text, 'base64');
   if (!BASE64.test(text) || text.length % 4 !== 0) throw invalid({ [field]: 'must be base64' });

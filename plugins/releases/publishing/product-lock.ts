@@ -1,6 +1,6 @@
 /**
- * Allows one change at a time of a product's store, release documents and `latest.json`, over all processes. The lock
- * is held for short steps alone, never while a package is received or read.
+ * Serializes changes of a product's store, release documents and `latest.json` over all processes.
+ * The lock is held only for short steps, never while a package is received or read.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';

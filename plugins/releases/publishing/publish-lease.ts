@@ -1,7 +1,6 @@
 /**
- * Lets one caller at a time publish the same product, version, channel and platform, over all processes (contract 40,
- * publishing). The lease's document is also the marker: before the first rename it records what is about to become
- * true.
+ * Allows one publisher per release over all processes (contract 40, publishing). The lease's
+ * document also records the intent before the first rename.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { createProcessLease, type HeldLease, type Lease } from '../../../lib/lease.js';
@@ -14,17 +13,15 @@ import type { PublishDoc, PublishIntent } from '../model.js';
 
 const LEASE_MS = 20 * SECOND_MS;
 
-/** A release that this call publishes. */
 export interface PublishClaim {
   id: string;
   held: HeldLease;
-  /** What a dead publisher began and did not finish; null when nothing is left. */
   left: PublishIntent | null;
 }
 
 @injectable()
 export class PublishLeases {
-  /** A lease expires by how long its holder is silent, so each is remembered while another process holds it. */
+  /** Leases held by other processes; each expires by how long its holder is silent. */
   readonly #watched = new Map<string, Lease<ProcessOwner>>();
 
   constructor(@inject(DEPS) private readonly deps: ReleaseDeps) {}
@@ -41,7 +38,7 @@ export class PublishLeases {
     return claim;
   }
 
-  /** Null when a living publisher holds the lease. */
+  /** @returns null when a living publisher holds the lease */
   async tryClaim(id: string): Promise<PublishClaim | null> {
     const lease = this.#watched.get(id) ?? (await this.#lease(id));
     const held = await lease.take();
@@ -54,17 +51,19 @@ export class PublishLeases {
     return { id, held, left: doc?.intent ?? null };
   }
 
-  /** Records the intent before the first rename. @throws LeaseLost */
+  /**
+   * Records the intent before the first rename.
+   * @throws LeaseLost
+   */
   async intend({ held }: PublishClaim, intent: PublishIntent): Promise<void> {
     await held.confirm({ intent: intent as unknown as Json });
   }
 
-  /** Removes the intent once its steps are done. */
   async finish({ id, held }: PublishClaim): Promise<void> {
     await this.deps.publishes.change({ id, fence: held.fence }, { unset: ['intent'] });
   }
 
-  /** Gives the lease back. An unfinished intent stays for whoever claims the release next. */
+  /** Releases the lease. An unfinished intent is handled by the next claim of the release. */
   async release({ id, held }: PublishClaim): Promise<void> {
     const { holder, fence } = held;
     held.stop();
@@ -76,12 +75,10 @@ export class PublishLeases {
     }
   }
 
-  /** True when somebody publishes the release now, or a dead publisher left it unfinished. */
   async held(id: string): Promise<boolean> {
     return (await this.deps.publishes.get(id)) !== null;
   }
 
-  /** Releases that somebody publishes now, or that a dead publisher left unfinished. */
   async *all(): AsyncGenerator<PublishDoc> {
     for (let after: string | null = null, more = true; more;) {
       const page: { items: PublishDoc[]; next: string | null } = await this.deps.publishes.find({ limit: 200, after });

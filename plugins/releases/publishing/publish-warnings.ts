@@ -1,10 +1,9 @@
-/** What a publish warns about, although it is allowed (contract 40, amendments). Pure. */
+/** Lists warnings of an allowed publish (contract 40, amendments). */
 import { compareVersions } from '../../../lib/versions.js';
 import { createGlobMatcher } from '../../../lib/formats/globs.js';
 import type { PackagedFile } from '../../../ports/release-store.js';
 import type { ReleaseDoc } from '../model.js';
 
-/** Names of the patterns or paths in one sentence. */
 const MAX_NAMED = 5;
 
 type Earlier = Pick<ReleaseDoc, 'version' | 'preserve_patterns' | 'withdrawn_at'>;
@@ -44,7 +43,6 @@ function unpreservedTargets({ setup, files, preserve_patterns }: Published): str
   ];
 }
 
-/** Files below the installation that setup.json names without variables. */
 function targetFiles(setup: Published['setup']): string[] {
   const values: unknown = setup?.['values'];
   const membersOf = (value: unknown, member: string): unknown[] => {
@@ -60,7 +58,9 @@ function targetFiles(setup: Published['setup']): string[] {
     .map(({ file }) => file.replaceAll('\\', '/'));
 }
 
-/** A machine below `min_version` needs a release between the two; a withdrawn one is offered to no one. */
+/**
+ * A machine below `min_version` needs a release between the two; a withdrawn one is never offered.
+ */
 function missingSteps({ version, min_version }: Published, others: readonly Earlier[]): string[] {
   if (min_version === null) return [];
   const steps = others.filter(

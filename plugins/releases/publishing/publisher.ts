@@ -1,8 +1,8 @@
 /**
- * Publishes and promotes (contract 40, publishing). The order, each step durable before the next begins
- * (docs/consistency.md): staged → read → manifest signed → marker → renames → release document → `latest.json` and
- * statement → items, events → marker gone. A crash before the renames leaves nothing; after the renames, whoever finds
- * the marker finishes the publish.
+ * Publishes and promotes (contract 40, publishing), each step durable before the next
+ * (docs/consistency.md): staged → read → manifest signed → marker → renames → release document →
+ * `latest.json` and statement → items, events → marker removed. A crash before the renames leaves
+ * nothing; afterwards the next reader of the marker finishes the publish.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict, ServiceError } from '../../../kernel/errors.js';
@@ -18,7 +18,6 @@ import { ProductLock } from './product-lock.js';
 import { PublishLeases, type PublishClaim } from './publish-lease.js';
 import { ReleaseDocs } from './release-docs.js';
 
-/** The caller's wishes for the release; undefined where the caller says nothing. */
 export interface PublishRequest {
   product: string;
   channel: string;
@@ -28,13 +27,13 @@ export interface PublishRequest {
   mandatory: boolean;
   rollout_percent: number | undefined;
   min_version: string | null;
-  /** The publisher's name, as people read it. */
   by: string;
-  /** Checks the publisher's credential again, before anything is changed; missing: it has none. */
+  /**
+   * Checks the publisher's credential again before anything changes; missing without a credential.
+   */
   reauthorize?: (() => Promise<void>) | undefined;
 }
 
-/** The facts that reading the package brings. */
 export interface PackageFacts {
   size: number;
   sha256: string;
@@ -54,7 +53,7 @@ export interface PublishedRelease {
   closed: readonly string[];
 }
 
-/** Puts the package in its place; false when the package is gone. */
+/** Moves the package to its place; resolves to false when the package is gone. */
 type Put = (release: ReleaseFields, manifest: string) => Promise<boolean>;
 
 @injectable()
@@ -70,7 +69,8 @@ export class Publisher {
 
   /**
    * Runs `work` as the only publisher of the release.
-   * @throws ServiceError publish_in_progress; conflict for a product whose folder in the store is somebody else's
+   * @throws ServiceError publish_in_progress; conflict when the product's folder in the store
+   *   belongs to another owner
    */
   async alone<T>(
     request: Pick<PublishRequest, 'product' | 'channel' | 'version' | 'platform'>,
@@ -89,7 +89,9 @@ export class Publisher {
     }
   }
 
-  /** The release that is offered now; null when there is none, it was withdrawn, or its package is lost. */
+  /**
+   * Returns the offered release; null when it does not exist, is withdrawn, or lost its package.
+   */
   async offered(id: string): Promise<ReleaseDoc | null> {
     const doc = await this.docs.get(id);
     if (doc === null || doc.withdrawn_at !== null || doc.withdrawing !== undefined) return null;
@@ -98,7 +100,10 @@ export class Publisher {
     return file?.size === doc.package_size ? doc : null;
   }
 
-  /** Publishes the same package again, perhaps with another rollout or other notes (contract 40, publishing). */
+  /**
+   * Publishes the same package again, optionally with another rollout or other notes (contract 40,
+   * publishing).
+   */
   unchanged(
     doc: ReleaseDoc,
     rollout: number | undefined,
@@ -108,7 +113,7 @@ export class Publisher {
     return this.lock.run(doc.product, async () => {
       await reauthorize?.();
       const before = (await this.docs.get(doc.id)) ?? doc;
-      // The earlier publish may have been cut off: finishing it gives the answer that it would have given.
+      // Finishing an interrupted publish returns the answer that it would have given.
       const { closed } = before.open_at === undefined ? { closed: [] } : await this.#finished(before);
       const moves = rollout !== undefined && rollout !== before.rollout_percent;
       const rewords = notes !== undefined && notes !== before.release_notes;
@@ -123,7 +128,6 @@ export class Publisher {
     });
   }
 
-  /** Publishes a staged package that has been read. */
   async staged(
     claim: PublishClaim,
     request: PublishRequest,
@@ -137,7 +141,10 @@ export class Publisher {
     });
   }
 
-  /** Runs the steps from the marker on. @param staged id of the package that `put` moves; null when `put` links one */
+  /**
+   * Runs the steps from the marker on.
+   * @param staged id of the package that `put` moves
+   */
   commit(
     claim: PublishClaim,
     request: PublishRequest,
@@ -163,7 +170,6 @@ export class Publisher {
     });
   }
 
-  /** A recorded release is published already: a failure in the later steps is left to the job. */
   async #finished(doc: ReleaseDoc): Promise<{ release: ReleaseDoc; closed: readonly string[] }> {
     try {
       return await this.finisher.finish(doc);
@@ -180,7 +186,6 @@ export class Publisher {
   ): Promise<{ release: ReleaseFields; manifest: string }> {
     const { product, channel, platform, min_version, build, mandatory, rollout_percent = 100, by } = request;
     const { size, sha256, files, notes = null, entry, runtime, preserve_patterns, setup } = facts;
-    // Fields that manifest and release share.
     const told = {
       product,
       version: await this.#spelling(request),
@@ -212,14 +217,13 @@ export class Publisher {
     return { release: { ...release, manifest_sha256, ...signature }, manifest: manifest.text };
   }
 
-  /** The first spelling of a version stays, and with it the path (contract 40, versions). */
+  /** The first spelling of a version is retained, and with it the path (contract 40, versions). */
   async #spelling({ product, channel, version }: PublishRequest): Promise<string> {
     const known = await this.docs.ofVersion(product, channel, version);
     return known.toSorted((a, b) => (a.created_at < b.created_at ? -1 : 1))[0]?.version ?? version;
   }
 }
 
-/** The fields of a rollout that begins or goes on. */
 export const withRollout = (
   product: string,
   percent: number,

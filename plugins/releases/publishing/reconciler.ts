@@ -1,6 +1,6 @@
 /**
- * Finishes what a crash left, at start and by a job for dead processes (docs/consistency.md, releases). The reconciler
- * also compares the store with the documents, because disks are put back from copies and files are removed by hand.
+ * Finishes interrupted changes, at start and by a job (docs/consistency.md, releases). Also
+ * compares the store with the documents, because disks are restored from backups.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { iteratePages } from '../../../lib/paging.js';
@@ -17,15 +17,14 @@ import { PublishLeases } from './publish-lease.js';
 import { ReleaseDocs } from './release-docs.js';
 import { readStoredText } from './stored-text.js';
 
-/** A change of this age is no longer under way, or its events wait for a listener. */
+/** A change of this age is no longer in progress, or its events wait for a listener. */
 const LEFTOVER_MS = 10 * SECOND_MS;
-/** A package that did not grow for this long is no longer arriving. */
+/** A package that did not grow for this long is no longer being uploaded. */
 const STAGED_MS = 15 * MINUTE_MS;
 const PAGE = 200;
 
 @injectable()
 export class Reconciler {
-  /** Names of packages that the store has lost. */
   #lost: readonly string[] = [];
 
   constructor(
@@ -38,12 +37,10 @@ export class Reconciler {
     @inject(Finisher) private readonly finisher: Finisher,
   ) {}
 
-  /** Packages missing in the store, as of the last comparison. */
   get lost(): readonly string[] {
     return this.#lost;
   }
 
-  /** Runs before the service answers questions. */
   async start(): Promise<void> {
     await this.publishes();
     await this.open(this.deps.clock.now() + MINUTE_MS);
@@ -51,7 +48,6 @@ export class Reconciler {
     await this.#discard(this.deps.alone ? -Infinity : STAGED_MS);
   }
 
-  /** Handles publishes of dead processes, unfinished changes, and staged packages that nobody waits for. */
   async run(signal?: AbortSignal): Promise<void> {
     await this.publishes(signal);
     await this.open(this.deps.clock.now() - LEFTOVER_MS, signal);
@@ -76,7 +72,10 @@ export class Reconciler {
     }
   }
 
-  /** Finishes open changes. @param before milliseconds; younger changes are left alone */
+  /**
+   * Finishes open changes.
+   * @param before milliseconds; younger changes are skipped
+   */
   async open(before: number, signal?: AbortSignal): Promise<void> {
     const filter = { open_at: { gt: '', lt: isoOf(before) } };
     for await (const docs of iteratePages(this.deps.releases, { filter, sort: [['open_at', 'asc']], limit: PAGE })) {
@@ -87,7 +86,6 @@ export class Reconciler {
     }
   }
 
-  /** Writes texts and `latest.json` again where they differ from the documents, and reports lost packages. */
   async compare(signal?: AbortSignal): Promise<void> {
     const lost: string[] = [];
     for await (const docs of iteratePages(this.deps.releases, { limit: PAGE })) {
@@ -138,7 +136,10 @@ export class Reconciler {
     return (await this.#text(doc, 'manifest.sig'))?.trim() === (doc.manifest_signature ?? undefined);
   }
 
-  /** Runs under the product's lock. False when the package is lost. */
+  /**
+   * Runs under the product's lock.
+   * @returns false when the package is lost
+   */
   async #mendFiles(id: string): Promise<boolean> {
     const { store } = this.deps;
     const doc = await this.docs.get(id);

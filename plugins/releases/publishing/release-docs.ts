@@ -1,4 +1,4 @@
-/** Reads and writes release documents. Each write compares the revision that its decision was based on. */
+/** Repository of release documents. Each write compares the revision it was based on. */
 import { findReadable, inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import { all } from '../../../lib/paging.js';
@@ -29,23 +29,23 @@ export class ReleaseDocs {
     return all(this.deps.releases, { filter, limit: PAGE });
   }
 
-  /** The newest ones that can be read; damaged documents are left out. */
   async readable(filter: Filter): Promise<ReleaseDoc[]> {
     const query = { filter, sort: [['published_at', 'desc']] as [['published_at', 'desc']], limit: PAGE };
     return (await findReadable(this.deps.releases, query)).items;
   }
 
-  /** Newest first. @throws InvalidCursor */
+  /**
+   * Newest first.
+   * @throws InvalidCursor
+   */
   page(filter: Filter, limit: number, after: string | null): Promise<Page<ReleaseDoc>> {
     return this.deps.releases.find({ filter, sort: [['published_at', 'desc']], limit, after });
   }
 
-  /** The release published last that is not withdrawn; null when there is none. */
   async newest(): Promise<ReleaseDoc | null> {
     return (await this.page({ withdrawn_at: null }, 1, null)).items[0] ?? null;
   }
 
-  /** The version on every platform of a channel. */
   async ofVersion(product: string, channel: string, version: string): Promise<ReleaseDoc[]> {
     const ids = PLATFORMS.map((platform) => getReleaseId(product, channel, version, platform));
     return this.list({ id: { in: ids } });
@@ -66,7 +66,10 @@ export class ReleaseDocs {
     return this.#shown(whole, manifest);
   }
 
-  /** Undefined removes a member. @throws ServiceError conflict when the release changed since `before` was read */
+  /**
+   * Undefined removes a member.
+   * @throws ServiceError conflict when the release changed since `before` was read
+   */
   async change(before: ReleaseDoc, changes: Changes, manifest?: string): Promise<ReleaseDoc> {
     const { id, rev } = before;
     const updated_at = this.stamps.next(before.updated_at);
@@ -76,7 +79,10 @@ export class ReleaseDocs {
     return this.#shown(written.doc, manifest);
   }
 
-  /** Clears the outbox and the markers. No reader sees these, so neither the revision nor `updated_at` moves. */
+  /**
+   * Clears the outbox and the markers. Readers do not see these, so neither the revision nor
+   * `updated_at` changes.
+   */
   async clearMarkers(doc: ReleaseDoc): Promise<void> {
     const same = { id: doc.id, rev: doc.rev };
     await this.deps.releases.change(same, { set: { outbox: [] }, unset: ['open_at', 'withdrawing'] });

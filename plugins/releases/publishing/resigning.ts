@@ -1,7 +1,7 @@
 /**
- * Signs again after a rotation: the unchanged manifests of all releases that are not withdrawn, and the statements
- * (contract 40, files). The file comes first, then the document. After a crash the document still names the earlier
- * key, so the start, the hourly job or a repeated command finds it.
+ * Re-signs manifests and statements after a key rotation (contract 40, files). The file is written
+ * before the document, so after a crash the document names the earlier key and a later run finds
+ * it.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { ReleaseSigning } from '../../../ports/domain/releases.js';
@@ -46,7 +46,10 @@ export class ReleaseResigner implements ReleaseSigning {
     return signed;
   }
 
-  /** Runs under the product's lock. False when another process was first, or the release has gone. */
+  /**
+   * Runs under the product's lock.
+   * @returns false when another process was first, or the release is gone
+   */
   async #one(id: string): Promise<boolean> {
     const { signer, store, clock, log } = this.deps;
     const doc = await this.docs.get(id);

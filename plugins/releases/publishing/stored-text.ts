@@ -1,7 +1,5 @@
-/** Reads the texts that lie beside packages. */
 import type { ReleaseStore } from '../../../ports/release-store.js';
 
-/** Null when the file is missing. */
 export async function readStoredText(
   store: Pick<ReleaseStore, 'open'>,
   path: readonly string[],

@@ -1,4 +1,4 @@
-/** Handles `POST /publish` from the request to the answer (contract 40, publishing). */
+/** Handles `POST /publish` from the request to the response (contract 40, publishing). */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import type { UploadedBody } from '../../../ports/http.js';
 import type { StagedPackage } from '../../../ports/release-store.js';

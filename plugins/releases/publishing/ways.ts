@@ -1,11 +1,11 @@
-/** The commands that publish a release of a project: from a terminal, and from what builds it (contract 40). Pure. */
+/** Lists commands that publish a project's release: from a terminal, and from CI (contract 40). */
 
 export interface PublishMethod {
   label: string;
   text: string;
 }
 
-/** @param baseUrl without a slash at its end */
+/** @param baseUrl without a trailing slash */
 export function listPublishMethods(baseUrl: string, product: string): PublishMethod[] {
   const address = `${baseUrl}/api/updateservice/v1/publish?product=${product}`;
   const curl = (version: string, file: string, token: string): string[] => [

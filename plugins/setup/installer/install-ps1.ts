@@ -1,10 +1,10 @@
 /**
- * `install.ps1` (contract 60, installer): as `install.sh`, for Windows PowerShell 5.1 and PowerShell 7. One function
- * that its last line calls, so that a cut download runs nothing. Pure.
+ * Renders `install.ps1` (contract 60, installer) for Windows PowerShell 5.1 and PowerShell 7. The
+ * last line calls one function, so that a truncated download runs nothing.
  */
 import { NOT_BUILT, type ScriptFacts } from './install-sh.js';
 
-/** In single quotes for PowerShell, which takes typographic quotes for plain ones. */
+/** PowerShell treats typographic quotes as plain ones. */
 const quoted = (text: string): string => `'${text.replace(/['\u2018\u2019\u201a\u201b]/g, (quote) => quote + quote)}'`;
 
 export function installPs1({ url, files }: ScriptFacts): string {

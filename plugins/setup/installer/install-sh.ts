@@ -1,22 +1,20 @@
 /**
- * `install.sh` (contract 60, installer): downloads the update agent, verifies its checksum, puts it in place by rename,
- * and sets up nothing else. For every POSIX shell; curl or wget. All of it is one function that its last line calls, so
- * that a cut download runs nothing. Pure.
+ * Renders `install.sh` (contract 60, installer), which downloads the update agent, verifies its
+ * checksum and renames it into place. Works in every POSIX shell with curl or wget. The last line
+ * calls one function, so that a truncated download runs nothing.
  */
 import type { InstallerFile } from '../../../ports/installers.js';
 
-/** What both scripts are told. */
 export interface ScriptFacts {
-  /** `server.base_url` without a slash at its end. */
+  /** `server.base_url` without a trailing slash. */
   url: string;
-  /** Empty: none has been built. */
+  /** Empty when none has been built. */
   files: readonly InstallerFile[];
 }
 
 export const BUILD_COMMAND = 'npm run build:agent';
 export const NOT_BUILT = `This server has no update agents yet: run "${BUILD_COMMAND}" there, and start it again.`;
 
-/** In single quotes for a shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 export function installSh({ url, files }: ScriptFacts): string {

@@ -1,4 +1,4 @@
-/** `/installer/*` (contract 60, installer): open to everybody, so that a bare machine can begin. */
+/** `/installer/*` (contract 60, installer): public, for machines without credentials. */
 import joi from 'joi';
 import { Reply, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import { notFound, ServiceError } from '../../../kernel/errors.js';
@@ -7,7 +7,6 @@ import type { Encoding, InstallerFile, Installers } from '../../../ports/install
 import { BUILD_COMMAND, installSh } from './install-sh.js';
 import { installPs1 } from './install-ps1.js';
 
-/** The compressed form that the caller takes, the smallest first; a weight of 0 refuses one. Pure. */
 export function encodingOf(header: string | undefined): Encoding[] {
   const taken = new Map<string, number>();
   for (const part of (header ?? '').toLowerCase().split(',').slice(0, 20)) {
@@ -43,7 +42,7 @@ const notYet = (): ServiceError =>
     headers: { 'retry-after': '5' },
   });
 
-/** @param baseUrl `server.base_url`, asked at each download */
+/** @param baseUrl `server.base_url`, read for each download */
 export function installerRoutes(installers: Installers, baseUrl: () => string): RouteSpec[] {
   const facts = async () => ({
     url: baseUrl().replace(/\/$/, ''),

@@ -1,4 +1,3 @@
-/** Status pages by the interface (contract 30, badges and status pages). A handler translates; the services decide. */
 import joi from 'joi';
 import { created, deleted, named, stated, whole, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';

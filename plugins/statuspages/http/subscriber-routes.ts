@@ -1,4 +1,3 @@
-/** Subscribers of a status page by the interface: for those who manage the page alone. */
 import joi from 'joi';
 import { deleted, pageOf, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import { warned } from '../../../ports/store/left-out.js';

@@ -1,4 +1,3 @@
-/** What people tell visitors: an incident, or planned work, with its updates in plain words. Pure. */
 import joi from 'joi';
 import { named, whole } from '../../../kernel/contract.js';
 import type { Doc } from '../../../ports/store.js';
@@ -21,13 +20,12 @@ export interface AnnouncementUpdate {
   by: string;
 }
 
-/** Mail that subscribers have not been sent yet. */
 export interface AnnouncementMail {
   [field: string]: string | null;
   id: string;
   at: string;
   state: AnnouncementState;
-  /** null for a change by schedule, without text. */
+  /** Null for a scheduled change without text. */
   text: string | null;
 }
 
@@ -35,20 +33,15 @@ export interface AnnouncementDoc extends Doc {
   page_id: string;
   kind: AnnouncementKind;
   title: string;
-  /** Names of components, as they were when it was written. */
   components: string[];
-  /** When it began, or is planned for. */
   starts_at: string;
-  /** When planned work is meant to end; null for an incident. */
+  /** Planned end of maintenance; null for an incident. */
   ends_at: string | null;
-  /** When it was resolved or completed; null: it is not. */
   ended_at: string | null;
-  /** Oldest first. */
   updates: AnnouncementUpdate[];
   created_at: string;
-  /** Oldest first; absent: nothing. */
   mails?: AnnouncementMail[];
-  /** Another one whenever an entry joins `mails`; null: there are none. */
+  /** Changes whenever an entry is added to `mails`; null without entries. */
   mails_at?: string | null;
   /** The next scheduled change that subscribers have not been notified of, or null. */
   mail_due_at?: string | null;
@@ -59,7 +52,7 @@ export const listStates = (kind: AnnouncementKind): readonly AnnouncementState[]
 export const isEnd = (state: AnnouncementState): boolean => state === 'resolved' || state === 'completed';
 
 /**
- * What it is in now. Work that nobody has said anything of begins and ends by its times.
+ * Returns the current state. Planned work without updates starts and ends by its times.
  * @param now RFC 3339
  */
 export function getState(
@@ -72,7 +65,10 @@ export function getState(
   return told === 'planned' && starts_at <= now ? 'underway' : told;
 }
 
-/** Returns the time of the next scheduled state change. @param now RFC 3339 */
+/**
+ * Returns the time of the next scheduled state change.
+ * @param now RFC 3339
+ */
 export function getNextMailTime(
   {
     kind,
@@ -88,7 +84,7 @@ export function getNextMailTime(
   return ends_at !== null && ends_at > now ? ends_at : null;
 }
 
-/** Of an announcement's `mails_at`: different for each entry. */
+/** Returns the value of `mails_at`, unique per entry. */
 export const toMarker = ({ id, at }: AnnouncementMail): string => `${at} ${id}`;
 
 const time = joi.string().max(64).description('RFC 3339');

@@ -1,6 +1,6 @@
 /**
- * How a component is, of the monitors that it stands for: the worst decides, now and on each day. What was never heard
- * of and what somebody switched off say nothing, unless there is nothing else. Pure.
+ * Condition of a component: the worst of its monitors, now and on each day. Unknown and stopped
+ * monitors count only when there are no others.
  */
 import type { MonitorCondition, MonitorState } from '../../../ports/domain/watchdog.js';
 import { DAYS, type Component } from './page.js';
@@ -26,14 +26,14 @@ export const findWorst = (states: Iterable<ShownState>): ShownState => {
 
 export interface DayColumn {
   state: 'up' | 'warning' | 'down' | 'none';
-  /** In that state, rounded up, so that the page changes once a minute; null where it is the whole day. */
+  /** Rounded up, so that the page changes at most once a minute; null for the whole day. */
   minutes: number | null;
 }
 
 export interface ComponentCondition {
   state: ShownState;
   days: DayColumn[];
-  /** Of the watched time, that was not down; null: it was not watched. */
+  /** Share of the monitored time that was not down; null when it was not monitored. */
   share: number | null;
 }
 
@@ -76,7 +76,6 @@ function toColumn(watched: number, warning: number, down: number): DayColumn {
   return { state: watched > 0 ? 'up' : 'none', minutes: null };
 }
 
-/** The monitors of a component, each once. @param all of the page */
 export function listComponentMonitors({ sources, subtree }: Component, all: MonitorFamily): MonitorCondition[] {
   const found = new Map<string, MonitorCondition>();
   const queue = subtree === null ? [] : [subtree];

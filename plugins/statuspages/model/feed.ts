@@ -1,7 +1,4 @@
-/**
- * What people told visitors, as feeds: RSS 2.0 and Atom. Each update is an entry of its own, under an id that stays.
- * Pure.
- */
+/** Announcements as RSS 2.0 and Atom. Each update is a separate entry with a stable id. */
 import { toXmlText } from '../../../lib/text/xml.js';
 import type { AnnouncementDoc, AnnouncementUpdate } from './announcement.js';
 import { STATE_WORDS } from './labels.js';
@@ -10,11 +7,8 @@ export const MAX_FEED_ENTRIES = 50;
 
 export interface Feed {
   title: string;
-  /** Of the page, for people. */
   url: string;
-  /** Of the feed itself. */
   self: string;
-  /** When the page was changed last, RFC 3339: of a feed without entries. */
   updated: string;
   announcements: readonly AnnouncementDoc[];
 }
@@ -26,7 +20,6 @@ interface Entry {
   text: string;
 }
 
-/** Newest first. */
 function listEntries(announcements: readonly AnnouncementDoc[]): Entry[] {
   const entry = ({ title, components }: AnnouncementDoc, { id, at, state, text }: AnnouncementUpdate): Entry => {
     const about = components.length === 0 ? '' : `\n\n${components.join(', ')}`;
@@ -56,7 +49,6 @@ export function renderRss({ title, url, self, updated, announcements }: Feed): s
   );
 }
 
-/** @param id of the page */
 export function renderAtom({ title, url, self, updated, announcements }: Feed, id: string): string {
   const entries = listEntries(announcements);
   const items = entries.map(

@@ -1,4 +1,3 @@
-/** The words that visitors read. */
 import type { BADGE_COLOURS } from '../../../lib/text/badge.js';
 import type { AnnouncementState } from './announcement.js';
 import type { ShownState } from './condition.js';
@@ -13,7 +12,6 @@ export const STATE_WORDS: Readonly<Record<AnnouncementState, string>> = {
   completed: 'Completed',
 };
 
-/** Of a component, and of the page as a whole. */
 export const CONDITION_WORDS: Readonly<Record<ShownState, { one: string; all: string; tone: string }>> = {
   up: { one: 'Operational', all: 'All systems are operational', tone: 'success' },
   warning: { one: 'Degraded', all: 'Some systems are degraded', tone: 'warning' },

@@ -1,33 +1,26 @@
-/** A status page as it is stored, made and changed (contract 30, badges and status pages). */
 import joi from 'joi';
 import { named, whole } from '../../../kernel/contract.js';
 import { COLOUR, COLOUR_WORDS } from '../../../lib/brand/colour.js';
 import { MONITOR_SOURCE } from '../../../ports/domain/watchdog.js';
 import type { Doc } from '../../../ports/store.js';
 
-/** Days of bars. */
 export const DAYS = 90;
-/** Monitors of one page when it is saved, all components together. */
 export const MAX_PAGE_MONITORS = 5_000;
-/** Monitors that are looked at: branches grow after the page was saved. */
+/** Monitors that are read: subtrees grow after the page was saved. */
 export const MAX_SHOWN_MONITORS = 2 * MAX_PAGE_MONITORS;
-/** bcrypt reads no more. */
+/** Limit of bcrypt. */
 export const MAX_PASSWORD_BYTES = 72;
 export const MAX_COMPONENTS = 50;
 export const MAX_COMPONENT_SOURCES = 100;
 
-/** What visitors see by one name: any number of monitors, of which the worst decides. */
 export interface Component {
   name: string;
-  /** Monitors by themselves. */
   sources: string[];
-  /** A monitor with everything below it; null: none. */
   subtree: string | null;
-  /** The names and states of those of its monitors that are public are shown below it. */
   details: boolean;
 }
 
-/** A page's password, hashed, under an id that no other has: what it opened ends with it. */
+/** A hashed password with a unique id, which invalidates cookies of the previous one. */
 export interface PagePassword {
   [field: string]: string;
   id: string;
@@ -38,27 +31,23 @@ export interface StatusPageDoc extends Doc {
   slug: string;
   title: string;
   text: string | null;
-  /** The name of whose page it is, shown at its head. */
   seller: string | null;
-  /** `#0a6640`, of its head; null: the service's own. */
+  /** Header color such as `#0a6640`; null for the default. */
   colour: string | null;
-  /** Of the times on it, IANA. */
+  /** IANA, for times on the page. */
   timezone: string;
-  /** Search engines may list it. */
   indexed: boolean;
   published: boolean;
-  /** Visitors may subscribe by e-mail; absent: they may not. */
+  /** Visitors may subscribe by e-mail; absent means no. */
   subscriptions?: boolean;
-  /** A name of its own; absent where there is none, for it is unique. */
+  /** Custom host; absent instead of null, because the index is unique. */
   host?: string;
-  /** Only monitors of this project count; null: of all. */
+  /** Limits it to monitors of this project; null for all. */
   project: string | null;
   components: Component[];
-  /** Of its logo; null: there is none. */
   logo_type: string | null;
-  /** The last part of the address under which it can be looked at before it is published. */
+  /** Secret last segment of the preview URL. */
   preview_key: string;
-  /** Visitors must enter it; null or absent: none. */
   password?: PagePassword | null;
   created_by: string;
   created_at: string;
@@ -73,7 +62,7 @@ export interface ComponentFields {
   details?: boolean;
 }
 
-/** What a caller gives; absent: as it is, or its default. */
+/** Input of a caller; absent fields stay unchanged or get their default. */
 export interface PageFields {
   slug?: string;
   title?: string;
@@ -208,7 +197,6 @@ export const hasPassword = ({ password }: Pick<StatusPageDoc, 'password'>): bool
 
 export const getPagePath = (slugged: Pick<StatusPageDoc, 'slug'>): string => `/status-page/${slugged.slug}`;
 
-/** @param baseUrl of the service, without a slash at its end */
 export function toStatusPageView(
   { preview_key, password, subscriptions = false, rev: _rev, host, ...page }: StatusPageDoc,
   baseUrl: string,

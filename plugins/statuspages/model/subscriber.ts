@@ -1,4 +1,3 @@
-/** Who gets updates of a status page by e-mail. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import joi from 'joi';
 import { named, whole } from '../../../kernel/contract.js';
@@ -11,15 +10,14 @@ const EMAIL =
 
 export interface SubscriberDoc extends Doc {
   page_id: string;
-  /** Page and address, the same for every spelling in upper and lower case. */
+  /** Page and address in lower case, for uniqueness. */
   key: string;
   email: string;
   created_at: string;
-  /** Null: the address is not confirmed, and nothing else is sent to it. */
+  /** Null until the address is confirmed; until then nothing else is sent to it. */
   confirmed_at: string | null;
-  /** SHA-256 of the token that confirms it; null: none is expected. */
+  /** SHA-256 of the confirmation token, or null. */
   confirm_hash: string | null;
-  /** Until when the token counts. */
   confirm_until: string | null;
 }
 
@@ -50,7 +48,6 @@ export const toSubscriberView = ({ id, email, created_at, confirmed_at }: Subscr
   confirmed_at,
 });
 
-/** The address as it is stored; null: it is none. */
 export function parseEmail(given: unknown): string | null {
   const email = typeof given === 'string' ? given.trim() : '';
   return email.length <= MAX_EMAIL && EMAIL.test(email) ? email : null;
@@ -62,11 +59,14 @@ export const hashToken = (token: string): string => createHash('sha256').update(
 
 const MARK_LENGTH = 32;
 
-/** Signs a subscriber's id for the links of mails. @param key a MAC key of the service */
+/**
+ * Signs a subscriber's id for unsubscribe links.
+ * @param key a MAC key of the service
+ */
 export const formatUnsubscribeToken = (id: string, key: Buffer): string =>
   `${id}.${createHmac('sha256', key).update(id).digest('base64url').slice(0, MARK_LENGTH)}`;
 
-/** @returns the subscriber's id; null: the token is not ours */
+/** @returns the subscriber's id; null when the signature is invalid */
 export function parseUnsubscribeToken(token: string, key: Buffer): string | null {
   const id = token.split('.', 1)[0] ?? '';
   const [given, right] = [Buffer.from(token), Buffer.from(formatUnsubscribeToken(id, key))];

@@ -1,4 +1,3 @@
-/** /status-pages: making, changing and publishing status pages (contract 80). Members work on them, as on monitors. */
 import joi from 'joi';
 import {
   getFormFields,
@@ -74,7 +73,6 @@ export function buildAdminPages(services: StatusPageServices): PageSpec[] {
     });
   };
 
-  /** A form of a page's own page. */
   const action = (
     path: string,
     run: (request: HttpRequest, page: StatusPageDoc) => Promise<string>,
@@ -92,7 +90,10 @@ export function buildAdminPages(services: StatusPageServices): PageSpec[] {
     await pages.edit(page.id, fields, request.principal);
   };
   const nth = { input: { params: idParams.append({ n: joi.number().integer().min(1).max(50).required() }) } };
-  /** The components with one of them changed. @throws ServiceError not_found */
+  /**
+   * Returns the components with one of them changed.
+   * @throws ServiceError not_found
+   */
   const changed = (
     { params }: HttpRequest,
     { components }: StatusPageDoc,

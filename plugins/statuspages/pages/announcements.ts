@@ -1,4 +1,3 @@
-/** The pages on which people tell visitors of incidents and planned work. */
 import joi from 'joi';
 import {
   getFormFields,

@@ -1,4 +1,3 @@
-/** Forms of the administration as the interface's bodies. */
 import joi from 'joi';
 import { getFormFields, fromForm, utcOfLocal, type HttpRequest } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
@@ -24,10 +23,10 @@ export function readPageFields(request: HttpRequest, creating: boolean): PageFie
   };
   for (const name of ['slug', 'title', 'timezone']) given[name] = getText(form, name);
   for (const name of ['text', 'seller', 'colour', 'project']) given[name] = getText(form, name) || null;
-  // As it was typed: a password may begin or end with a blank.
+  // Untrimmed, because a password may begin or end with a space.
   if (form['remove_password'] === 'true') given['password'] = null;
   else if (typeof form['password'] === 'string' && form['password'] !== '') given['password'] = form['password'];
-  // The form of who may not say it has no such field.
+  // The form has no such field for users who may not set it.
   if ('host' in form) given['host'] = getText(form, 'host') || null;
   return fromForm(creating ? pageBody : editBody, given, { convert: true }) as PageFields;
 }
@@ -50,7 +49,10 @@ export function readComponentFields(request: HttpRequest): ComponentFields {
 
 const toList = (value: unknown): string[] => [value ?? []].flat().filter((one) => typeof one === 'string');
 
-/** @param timezone of the times in the form @throws ServiceError validation_failed */
+/**
+ * @param timezone of the times in the form
+ * @throws ServiceError validation_failed
+ */
 export function readAnnouncementFields(request: HttpRequest, timezone: string): AnnouncementFields {
   const form = getFormFields(request);
   const timeOf = (name: string): string | null => {

@@ -1,4 +1,3 @@
-/** What visitors get of a page whose password they have not entered, and the form that takes it. */
 import {
   getFormFields,
   Redirect,
@@ -12,7 +11,7 @@ import { ServiceError } from '../../../kernel/errors.js';
 import { hasPassword, type StatusPageDoc } from '../model/page.js';
 import { TOO_MANY, type PageLock } from '../public-page/page-lock.js';
 
-/** `challenge`: 401 that asks programs for HTTP Basic; `error`: 401 that makes no browser ask. */
+/** `challenge`: 401 with HTTP Basic; `error`: 401 that opens no browser dialog. */
 export type LockedAnswer = 'form' | 'challenge' | 'error';
 
 /** @throws ServiceError not_found */
@@ -22,8 +21,8 @@ const CHALLENGE = 'Basic realm="Status page", charset="UTF-8"';
 const LOCKED = 'This status page is protected by a password.';
 
 /**
- * The form shows nothing of the page: its title and its logo are protected too.
- * @param action null: the address that the form was sent to
+ * The form reveals nothing about the page, including title and logo.
+ * @param action null submits to the current URL
  */
 function renderPasswordForm(action: string | null, problem: string | null, status: number): View {
   const code = status === 429 ? 'rate_limited' : 'unauthorized';
@@ -34,7 +33,10 @@ function renderPasswordForm(action: string | null, problem: string | null, statu
     .header('x-robots-tag', 'noindex');
 }
 
-/** @param path of the page @throws ServiceError unauthorized */
+/**
+ * @param path of the page
+ * @throws ServiceError unauthorized
+ */
 export function answerLocked(locked: LockedAnswer, path: string): View {
   if (locked === 'form') return renderPasswordForm(`${path}/password`, null, 401);
   const headers = {
@@ -44,7 +46,7 @@ export function answerLocked(locked: LockedAnswer, path: string): View {
   throw new ServiceError('unauthorized', LOCKED, { headers });
 }
 
-/** A page that is shown, or a form that was answered with the page, came with the right password. */
+/** A shown page, or a form submission that redirects to it, proves the right password. */
 export function hasPagePassword({ params, address }: HttpRequest, answer: object): string | null {
   const isRight =
     answer instanceof Redirect
@@ -53,14 +55,11 @@ export function hasPagePassword({ params, address }: HttpRequest, answer: object
   return isRight ? `status page ${params['slug']} ${address}` : null;
 }
 
-/** The form's target. */
 export function buildPasswordPage(
   lock: PageLock,
   page: Required<Pick<PageSpec, 'input'>> & {
-    /** Below the page's own path. */
     path: string;
     page: FindPage;
-    /** The page that the password opens. */
     home: (page: StatusPageDoc, request: HttpRequest) => string;
   },
 ): PageSpec {

@@ -1,4 +1,3 @@
-/** Pages by which visitors subscribe to a status page, confirm that, and unsubscribe. They work without scripts. */
 import joi from 'joi';
 import {
   getFormFields,
@@ -27,13 +26,10 @@ interface Shown {
   heading: string;
   text?: string;
   problem?: string;
-  /** The form has a field for an address, with this in it. */
   email?: string;
-  /** Of the form's button; absent: there is no form. */
   button?: string;
 }
 
-/** @param published finds a page that visitors may know */
 export function buildSubscribePages(services: StatusPageServices, published: FindPage): PageSpec[] {
   const { subscribers, news, lock } = services;
   const show = (page: StatusPageDoc, shown: Shown, status = 200): View =>
@@ -84,7 +80,7 @@ export function buildSubscribePages(services: StatusPageServices, published: Fin
       return renderRejection(error, (problem) => show(page, { ...form, problem }, 429));
     }
     try {
-      // Answered the same, whether or not a mail goes out.
+      // The response is the same whether or not a mail is sent, so it does not reveal subscribers.
       if (await isFresh(services, email)) {
         const { subscriber, token } = await subscribers.addPending(page, email);
         await news.askToConfirm(page, subscriber, token);
@@ -114,7 +110,7 @@ export function buildSubscribePages(services: StatusPageServices, published: Fin
       ? show(page, { heading: 'Your address is confirmed', text: 'Each mail has a link by which you unsubscribe.' })
       : show(page, EXPIRED_MESSAGE, 410);
   };
-  /** What a mail says works for ever, also under a new slug, or where the page takes no subscribers any more. */
+  /** Links in mails stay valid after the slug changes or subscriptions are disabled. */
   const leaving = async ({ params }: HttpRequest): Promise<{ id: string; page: StatusPageDoc }> => {
     const found = await subscribers.findByUnsubscribeToken(params['token'] ?? '');
     const { slug = '' } = params;
@@ -150,7 +146,7 @@ const EXPIRED_MESSAGE: Shown = {
   text: 'It counts for 24 hours and once. Subscribe again to get another.',
 };
 
-/** Mail programs unsubscribe by a POST without a form token (RFC 8058), and older ones open the address. */
+/** Mail clients unsubscribe by a POST without form token (RFC 8058); older ones open the URL. */
 export const buildOneClickRoute = ({ subscribers }: StatusPageServices): RouteSpec => ({
   method: ['GET', 'POST'],
   path: '/status-page/{slug}/unsubscribe/{token}/one-click',

@@ -1,4 +1,3 @@
-/** /status-pages/{id}/subscribers: who gets updates by e-mail, listed, removed and exported by managers of the page. */
 import joi from 'joi';
 import {
   formPage,

@@ -1,7 +1,7 @@
 /**
- * What visitors see of a status page: the page, its feeds, its badge, its logo and its colour. Each is made once a
- * second at most and given to everybody (`shared`), unless the page has a password; what is not published is as unknown
- * as what is not there.
+ * Public pages of a status page: the page, feeds, badge, logo and color. Each is rendered at most
+ * once a second and shared (`shared`), unless the page has a password. An unpublished page is
+ * indistinguishable from a missing one.
  */
 import joi from 'joi';
 import { text, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
@@ -17,15 +17,12 @@ import type { StatusPageServices } from '../services.js';
 import { buildSubscribePages } from './subscribe.js';
 import { answerLocked, buildPasswordPage, hasPagePassword, type FindPage, type LockedAnswer } from './password.js';
 
-/** Other processes' changes are seen within it. */
 const PAGE_MAX_AGE_MS = 1_600;
 const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const FEED_DAYS = 180;
-/** Shown in pages of other hosts too. */
 const ANYWHERE = { 'cross-origin-resource-policy': 'cross-origin', 'access-control-allow-origin': '*' };
 
 type Make = (page: StatusPageDoc) => Promise<ReturnType<typeof text> | View>;
-/** @param baseUrl of the service */
 export function buildVisitorPages(services: StatusPageServices, baseUrl: () => string): PageSpec[] {
   const { pages, announcements, shown, clock, lock } = services;
   const find = async (slug: string): Promise<StatusPageDoc> => {
@@ -47,7 +44,6 @@ export function buildVisitorPages(services: StatusPageServices, baseUrl: () => s
   const publicInput = { params: joi.object({ slug }) };
   const previewInput = { params: joi.object({ slug, key: joi.string().max(64).required() }) };
 
-  /** A page that is the same for everybody, unless it has a password. */
   const shownTo = (
     path: string,
     { input, page: need, make, locked }: Pick<PageSpec, 'input'> & { page: FindPage; make: Make; locked: LockedAnswer },
@@ -79,7 +75,6 @@ export function buildVisitorPages(services: StatusPageServices, baseUrl: () => s
     shownTo(path, { input: publicInput, page: published, make, locked });
   const preview = (path: string, make: Make, locked: LockedAnswer = 'error'): PageSpec =>
     shownTo(`/preview/{key}${path}`, { input: previewInput, page: previewed, make, locked });
-  /** What a page needs, below its own address and below that of its preview. */
   const both = (path: string, make: Make): PageSpec[] => [at(path, make), preview(path, make)];
   const feedOf = async (page: StatusPageDoc, name: string): Promise<Feed> => {
     const { url } = toStatusPageView(page, baseUrl());
@@ -143,7 +138,6 @@ export function buildVisitorPages(services: StatusPageServices, baseUrl: () => s
   ];
 }
 
-/** Returns the path of the page at the requested host. */
 const getHomePath = (page: StatusPageDoc, { headers }: HttpRequest): string =>
   page.host !== undefined && headers['host']?.replace(/:\d*$/, '').toLowerCase() === page.host
     ? '/'

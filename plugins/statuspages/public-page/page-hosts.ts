@@ -1,13 +1,12 @@
 /**
- * Which page each host of its own shows: read from the store when somebody asks and what is at hand is older than a
- * second, so that a change of another process is seen within two.
+ * Maps custom hosts to pages. Cached for a second, so that changes of other processes are visible
+ * within two.
  */
 import { inject, injectable, type OwnHosts } from '../../../kernel/contract.js';
 import { DEPS, type StatusPagesDeps } from '../deps.js';
 import { getPagePath } from '../model/page.js';
 import { StatusPages } from '../store/pages.js';
 
-/** At hand so long it is good, and so long it is given out while it is read again, in ms. */
 const CACHE_TTL_MS = 1_000;
 const MAX_STALE_MS = 1_800;
 
@@ -30,7 +29,7 @@ export class PageHosts implements OwnHosts {
     return reading.then((paths) => paths.get(host) ?? null);
   }
 
-  /** Never rejects: while the store does not answer, what was known last counts. */
+  /** Never rejects: if the store fails, the last result is used. */
   #read(): Promise<ReadonlyMap<string, string>> {
     this.#reading ??= this.#readPaths()
       .catch((err: unknown) => {

@@ -1,6 +1,6 @@
 /**
- * Passwords of status pages: who has entered one keeps a sealed cookie, which is of one page and of this very password,
- * so that a new password ends what the old one has opened. Feed readers send the password with HTTP Basic.
+ * Passwords of status pages. An encrypted cookie stores that a visitor entered the password of one
+ * page; a new password invalidates it. Feed readers use HTTP Basic.
  */
 import { inject, injectable, type Answer, type HttpRequest } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -15,9 +15,7 @@ const PURPOSE = 'statuspages.visitor';
 const TICKET_LIFETIME_MS = 30 * DAY_MS;
 
 interface Ticket {
-  /** Id of the page. */
   page: string;
-  /** Id of its password. */
   password: string;
   until: number;
 }
@@ -33,7 +31,6 @@ export class PageLock implements BasicGuard {
     @inject(StatusPages) private readonly pages: StatusPages,
   ) {}
 
-  /** Whether this visitor may see the page. */
   isOpen(page: StatusPageDoc, { principal, cookies }: Pick<HttpRequest, 'principal' | 'cookies'>): boolean {
     if (!hasPassword(page)) return true;
     if (principal.kind === 'basic') return principal.username !== null;
@@ -46,7 +43,10 @@ export class PageLock implements BasicGuard {
     );
   }
 
-  /** @returns the cookie that opens the page; null: the password is wrong @throws ServiceError rate_limited */
+  /**
+   * @returns the cookie that unlocks the page; null for a wrong password
+   * @throws ServiceError rate_limited
+   */
   async unlock(page: StatusPageDoc, password: string, address: string): Promise<Answer['cookies'][number] | null> {
     const id = page.password?.id;
     if (id === undefined || !(await this.#verify(page, password, address))) return null;
@@ -55,7 +55,7 @@ export class PageLock implements BasicGuard {
     return { name: toCookieName(page.slug), value, maxAgeSeconds: TICKET_LIFETIME_MS / 1_000 };
   }
 
-  /** Any user name will do. */
+  /** Accepts any user name. */
   async judge(given: BasicCredentials | null, { params, address }: BasicRequest): Promise<BasicVerdict> {
     const page = await this.pages.findBySlug(params['slug'] ?? '');
     if (page === null || !hasPassword(page)) return { open: true, username: null };
@@ -89,7 +89,7 @@ export class PageLock implements BasicGuard {
     try {
       return JSON.parse(this.deps.cipher.open(sealed, PURPOSE)) as Ticket;
     } catch {
-      // Not sealed by this service.
+      // Not encrypted by this service.
       return null;
     }
   }

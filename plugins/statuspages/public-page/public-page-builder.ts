@@ -1,7 +1,7 @@
 /**
- * A status page as visitors see it: names, states and texts that people gave it, and nothing else. No source, message,
- * check or internal name is read into it; names of monitors only where a component asks for them and the monitor is
- * public.
+ * Builds the public view of a status page from its names, states and texts only. Sources, messages
+ * and checks are never included; monitor names only if the component shows details and the monitor
+ * is public.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
@@ -22,7 +22,6 @@ import { CONDITION_WORDS, STATE_WORDS } from '../model/labels.js';
 import { Announcements } from '../store/announcements.js';
 import { StatusPages } from '../store/pages.js';
 
-/** Announcements that have ended stay so long. */
 const PAST_DAYS = 90;
 const MAX_PAST_ANNOUNCEMENTS = 20;
 const TONES = { up: 'success', warning: 'warning', down: 'critical', none: 'none' } as const;
@@ -30,7 +29,6 @@ const COLUMN_WORDS = { up: 'up', warning: 'degraded', down: 'down', none: 'no da
 
 interface Family {
   family: MonitorFamily;
-  /** False: there are more monitors than a page looks at. */
   complete: boolean;
 }
 
@@ -42,7 +40,6 @@ export class PublicPageBuilder {
     @inject(StatusPages) private readonly pages: StatusPages,
   ) {}
 
-  /** The state of all its components together. */
   async state(page: StatusPageDoc): Promise<ShownState> {
     const { family } = await this.#loadFamily(page, 1);
     const states = page.components.flatMap((one) =>
@@ -51,7 +48,6 @@ export class PublicPageBuilder {
     return findWorst(states);
   }
 
-  /** Whose page it is, in which colour, and whether it has a logo: its own, else those of its project. */
   async brand(page: StatusPageDoc): Promise<{ seller: string | null; colour: string | null; logo: boolean }> {
     const brand = page.project === null ? null : await this.deps.brands.of(page.project);
     return {
@@ -61,14 +57,16 @@ export class PublicPageBuilder {
     };
   }
 
-  /** Its own picture, else that of its project. */
   async logo(page: StatusPageDoc): Promise<{ type: string; bytes: Buffer } | null> {
     const own = page.logo_type === null ? null : await this.deps.logos.get(page.id);
     if (own !== null) return { type: own.type, bytes: Buffer.from(own.data, 'base64') };
     return page.project === null ? null : this.deps.brands.logo(page.project);
   }
 
-  /** The context of its view. @param preview it is looked at before it is published */
+  /**
+   * Builds the template context.
+   * @param preview shows a page before it is published
+   */
   async context(page: StatusPageDoc, preview: boolean): Promise<Record<string, unknown>> {
     const now = this.deps.clock.now();
     const [{ family, complete }, brand, announcements] = await Promise.all([
@@ -99,7 +97,6 @@ export class PublicPageBuilder {
       upcoming: open.filter(({ upcoming }) => upcoming).toReversed(),
       past: told.filter(({ over }) => over).slice(0, MAX_PAST_ANNOUNCEMENTS),
       past_days: PAST_DAYS,
-      // Without scripts; with them, by the clock of whoever reads it.
       reader: { timezone: page.timezone, hours: 24, public: true },
       base,
       brand: `${files}/brand.css`,
@@ -127,7 +124,7 @@ function toComponentView(component: Component, family: MonitorFamily, today: num
     state,
     word: CONDITION_WORDS[state].one,
     tone: CONDITION_WORDS[state].tone,
-    // Rounded down: 100% means that it was never down.
+    // Rounded down: 100% means never down.
     share: share === null ? '–' : `${Math.floor(share * 10_000) / 100}%`,
     days: days.map(({ state: of, minutes }) => ({
       tone: TONES[of],

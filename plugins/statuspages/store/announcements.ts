@@ -1,4 +1,3 @@
-/** What people tell visitors: made, changed, and gone on with (contract 30, badges and status pages). */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, invalid, notFound } from '../../../kernel/errors.js';
 import { all } from '../../../lib/paging.js';
@@ -24,7 +23,6 @@ import { SubscriberNews } from '../subscriptions/news.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 
 const BATCH_SIZE = 200;
-/** Of one page. */
 const MAX_ANNOUNCEMENTS = 2_000;
 
 export interface AnnouncementEdit {
@@ -41,7 +39,6 @@ export class Announcements {
     @inject(SubscriberNews) private readonly news: SubscriberNews,
   ) {}
 
-  /** Newest first, by when they begin. */
   async listPage(
     { id: page_id }: StatusPageDoc,
     limit: number,
@@ -51,7 +48,6 @@ export class Announcements {
     return findReadable(announcements, { filter: { page_id }, sort: [['starts_at', 'desc']], limit, after: cursor });
   }
 
-  /** What visitors are shown: what goes on, and what began since then. */
   async listShown({ id: page_id }: StatusPageDoc, since: string): Promise<AnnouncementDoc[]> {
     const { announcements } = this.deps;
     const [open, recent] = await Promise.all([
@@ -105,7 +101,10 @@ export class Announcements {
     return doc;
   }
 
-  /** Writes only what is given. @throws ServiceError not_found, validation_failed */
+  /**
+   * Writes only the given fields.
+   * @throws ServiceError not_found, validation_failed
+   */
   async edit(
     page: StatusPageDoc,
     id: string,

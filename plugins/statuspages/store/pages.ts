@@ -1,4 +1,3 @@
-/** Making, changing and finding status pages. */
 import { inject, injectable, StoreConflict, type Principal } from '../../../kernel/contract.js';
 import { conflict, denied, invalid, owned, ServiceError } from '../../../kernel/errors.js';
 import { readLogo } from '../../../lib/brand/logo.js';
@@ -29,7 +28,7 @@ const TAKEN_MESSAGES = { slug: 'is the slug of another status page', host: 'show
 export class StatusPages {
   constructor(@inject(DEPS) private readonly deps: StatusPagesDeps) {}
 
-  /** By title. A token that is bound to a project sees that project's alone. */
+  /** Lists pages by title. A project token sees only the pages of its project. */
   async list(principal: Principal): Promise<StatusPageView[]> {
     const own = getOwnProject(principal);
     const pages = await all(this.deps.pages, { filter: own === null ? {} : { project: own }, limit: MAX_PAGES });
@@ -42,7 +41,10 @@ export class StatusPages {
     return toStatusPageView(page, this.deps.baseUrl());
   }
 
-  /** @param name its id or slug @throws ServiceError not_found */
+  /**
+   * @param name id or slug
+   * @throws ServiceError not_found
+   */
   async getPage(name: string, principal: Principal): Promise<StatusPageDoc> {
     const found = (await this.deps.pages.get(name)) ?? (await this.findBySlug(name));
     return owned(getOwnProject(principal), found, ({ project }) => project, `status page ${name.slice(0, 64)}`);
@@ -52,7 +54,6 @@ export class StatusPages {
     return this.deps.pages.get(id);
   }
 
-  /** Whether visitors may subscribe to it. */
   canTakeSubscribers({ subscriptions }: StatusPageDoc): boolean {
     return subscriptions === true && this.deps.mail()?.configured === true;
   }
@@ -62,7 +63,6 @@ export class StatusPages {
     return items[0] ?? null;
   }
 
-  /** Every page with a host of its own. */
   listHosted(): Promise<StatusPageDoc[]> {
     return all(this.deps.pages, { filter: { host: { gt: '' } }, limit: MAX_PAGES });
   }
@@ -97,7 +97,10 @@ export class StatusPages {
     return page;
   }
 
-  /** Writes only what is given. @throws ServiceError as `create`, and not_found */
+  /**
+   * Writes only the given fields.
+   * @throws ServiceError as `create`, and not_found
+   */
   async edit(name: string, fields: PageFields, principal: Principal): Promise<StatusPageDoc> {
     const before = await this.getPage(name, principal);
     const after = await this.#applyFields(before, fields, principal);
@@ -109,8 +112,8 @@ export class StatusPages {
   }
 
   /**
-   * The page with what stands on it, its subscribers and its picture; the page last, so that what was broken off can be
-   * done again.
+   * Deletes announcements, subscribers and logo, and the page last, so that an aborted deletion can
+   * be repeated.
    */
   async remove(name: string, principal: Principal): Promise<StatusPageDoc> {
     const { pages, announcements, subscribers, logos, audit, mail } = this.deps;
@@ -124,14 +127,17 @@ export class StatusPages {
     return page;
   }
 
-  /** @param bytes null: it has none any more @throws ServiceError not_found, validation_failed */
+  /**
+   * @param bytes null removes the logo
+   * @throws ServiceError not_found, validation_failed
+   */
   async setLogo(name: string, bytes: Buffer | null, principal: Principal): Promise<StatusPageDoc> {
     const { logos, audit } = this.deps;
     const before = await this.getPage(name, principal);
     const logo = bytes === null ? null : readLogo(bytes);
     if (typeof logo === 'string') throw invalid({ logo });
     const type = logo?.type ?? null;
-    // The picture first: a page never names one that is not there.
+    // The logo first, so that a page never references a missing one.
     if (logo !== null) {
       const set = { type, data: logo.bytes.toString('base64') };
       await logos.change({ id: before.id }, { set }, { upsert: true });
@@ -223,7 +229,8 @@ export class StatusPages {
     const sources = components.flatMap((one) => [...one.sources, one.subtree ?? []].flat());
     const query = { sources, project, days: 1, limit: MAX_PAGE_MONITORS };
     const tooMany = { components: `stand for more than ${MAX_PAGE_MONITORS} monitors, all together` };
-    // What is named comes first: a token of one project learns nothing of what is below another project's monitor.
+    // The named monitors first, so that a project token learns nothing about subtrees of another
+    // project's monitor.
     const named = await this.deps.watchdog.conditions({ ...query, subtrees: [] });
     if (!named.complete) throw invalid(tooMany);
     const known = new Set(named.monitors.map((one) => one.source));
@@ -248,7 +255,6 @@ const toComponent = ({ name, sources = [], subtree = null, details = false }: Co
 
 const parseHost = (url: string): string | null => (URL.canParse(url) ? new URL(url).hostname : null);
 
-/** What the audit log shows of it. */
 const toAuditFields = ({ components, preview_key: _key, password, ...page }: StatusPageDoc): AuditFields => ({
   ...(page as unknown as AuditFields),
   password: hasPassword({ password }) ? 'set' : null,

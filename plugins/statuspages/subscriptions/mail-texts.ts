@@ -1,4 +1,3 @@
-/** Mails to subscribers of a status page, as text and as HTML. Pure. */
 import { toXmlText } from '../../../lib/text/xml.js';
 import { localOf } from '../../../lib/local-time.js';
 import type { AnnouncementDoc, AnnouncementState } from '../model/announcement.js';
@@ -15,7 +14,7 @@ interface MailLink {
   url: string;
 }
 
-/** One line: a header cannot hold two. */
+/** One line, so that text cannot inject a mail header. */
 const toLine = (text: string): string => text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
 
 function render(
@@ -58,16 +57,13 @@ export const renderAlreadySubscribed = (title: string, unsubscribe: string): Mai
     { label: 'Unsubscribe', url: unsubscribe },
   );
 
-/** What happened to an announcement. */
 export interface AnnouncementNews {
   state: AnnouncementState;
-  /** null for a change by schedule, without text. */
   text: string | null;
 }
 
 const formatTime = (at: string, zone: string): string => `${localOf(at, zone).replace('T', ' ')} (${zone})`;
 
-/** Words for planned work that begins and ends by its times. */
 const SCHEDULED_TEXTS: Partial<Record<AnnouncementState, string>> = {
   underway: 'The planned work has begun.',
   completed: 'The planned work has ended.',

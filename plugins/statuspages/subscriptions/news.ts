@@ -1,7 +1,7 @@
 /**
- * News of announcements for subscribers. An update and its entry in `mails` are one write of the announcement. Mails
- * are stored under ids that follow from entry and subscriber, and then the entries leave. A crash leaves `mails_at`, by
- * which the job finds the rest. Planned work that begins and ends by its times gets its entries at `mail_due_at`.
+ * Sends announcements to subscribers. An update and its entry in `mails` are one write. Mails are
+ * stored under derived ids, then the entries are removed. After a crash the job finds the remaining
+ * ones by `mails_at`.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { each } from '../../../lib/paging.js';
@@ -31,24 +31,24 @@ export class SubscriberNews {
     @inject(Subscribers) private readonly subscribers: Subscribers,
   ) {}
 
-  /** Something may have news. Never rejects. */
   wake(): void {
     this.run().catch((err: unknown) => this.deps.log.error({ err }, 'news could not be handed over; the job retries'));
   }
 
-  /** Hands over what is there, and what has become due. */
   run(): Promise<void> {
     this.#again = true;
     this.#run ??= this.#drive().finally(() => (this.#run = null));
     return this.#run;
   }
 
-  /** Resolves when nothing is being handed over. */
   async idle(): Promise<void> {
     await this.#run?.catch(() => {});
   }
 
-  /** Sends the confirmation mail. @param token null when the address is already confirmed */
+  /**
+   * Sends the confirmation mail.
+   * @param token null when the address is already confirmed
+   */
   async askToConfirm(page: StatusPageDoc, subscriber: SubscriberDoc, token: string | null): Promise<void> {
     const mail = this.deps.mail();
     if (mail === undefined) return;
@@ -71,7 +71,6 @@ export class SubscriberNews {
     }
   }
 
-  /** Planned work whose time has come gets its entry. */
   async #enqueueDue(): Promise<void> {
     const { announcements, clock, ids } = this.deps;
     const now = clock.iso();
@@ -90,7 +89,7 @@ export class SubscriberNews {
     const isSent = page !== null && page.published && page.subscriptions === true && mail?.configured === true;
     if (isSent) for (const entry of doc.mails ?? []) await this.#enqueue(mail, page, doc, entry);
     const ids = (doc.mails ?? []).map(({ id }) => id);
-    // Guarded by the marker, which every entry that joins changes.
+    // Guarded by the marker, which every new entry changes.
     const left = await announcements.change(
       { id: doc.id, mails_at: doc.mails_at ?? null },
       { set: { mails_at: null }, pull: { mails: { field: 'id', in: ids } } },
@@ -127,7 +126,6 @@ export class SubscriberNews {
     };
   }
 
-  /** The page's address that visitors know, without a slash at its end. */
   #getPageUrl(page: StatusPageDoc): string {
     return toStatusPageView(page, this.deps.baseUrl()).url.replace(/\/$/, '');
   }

@@ -1,4 +1,4 @@
-/** Subscribers of status pages: entered by themselves, confirmed by a mail, removed by themselves or by managers. */
+/** Subscribers of status pages, with confirmation by mail (double opt-in). */
 import { inject, injectable, StoreConflict, type Principal } from '../../../kernel/contract.js';
 import { conflict, notFound } from '../../../kernel/errors.js';
 import { iteratePages } from '../../../lib/paging.js';
@@ -28,7 +28,6 @@ export class Subscribers {
     this.#linkKey = deps.cipher.derive('statuspages.unsubscribe');
   }
 
-  /** Newest first. */
   listPage({ id: page_id }: PageId, limit: number, cursor: string | null): Promise<ReadablePage<SubscriberDoc>> {
     const sort = [['created_at', 'desc']] as const;
     return findReadable(this.deps.subscribers, { filter: { page_id }, sort, limit, after: cursor });
@@ -38,22 +37,21 @@ export class Subscribers {
     return this.deps.subscribers.count({ page_id, confirmed_at: { gt: '' } });
   }
 
-  /** Those that are confirmed, in batches. */
   listConfirmed({ id: page_id }: PageId): AsyncGenerator<SubscriberDoc[]> {
     return iteratePages(this.deps.subscribers, { filter: { page_id, confirmed_at: { gt: '' } }, limit: BATCH_SIZE });
   }
 
   /**
-   * Enters an address, or finds it.
-   * @returns the subscriber with the token that confirms it; without one where it is confirmed
-   * @throws ServiceError conflict where the page takes no more
+   * Adds or finds an address.
+   * @returns the subscriber with a confirmation token, or without one when already confirmed
+   * @throws ServiceError conflict when the page is full
    */
   async addPending(
     { id: page_id }: PageId,
     email: string,
   ): Promise<{ subscriber: SubscriberDoc; token: string | null }> {
     const { subscribers, ids, clock } = this.deps;
-    // Known addresses are answered the same.
+    // Existing addresses get the same response.
     for (const confirmed_at of [null, { gt: '' }])
       if ((await subscribers.count({ page_id, confirmed_at })) >= MAX_SUBSCRIBERS) throw createFullError();
     const key = toSubscriberKey(page_id, email);
@@ -76,13 +74,12 @@ export class Subscribers {
     } catch (error) {
       if (!(error instanceof StoreConflict)) throw error;
       const { items } = await subscribers.find({ filter: { key }, limit: 1 });
-      // It was removed or entered a moment ago: the next attempt will do.
       if (items[0] === undefined) throw error;
       return { subscriber: items[0], token: null };
     }
   }
 
-  /** Whom the token would confirm; null: it is unknown, used or too old. */
+  /** Returns the subscriber that the token confirms; null when it is unknown, used or expired. */
   async findPending({ id: page_id }: PageId, token: string): Promise<SubscriberDoc | null> {
     const { subscribers, clock } = this.deps;
     const { items } = await subscribers.find({ filter: { confirm_hash: hashToken(token) }, limit: 1 });
@@ -92,8 +89,8 @@ export class Subscribers {
   }
 
   /**
-   * @returns false: the token is unknown, used or too old
-   * @throws ServiceError conflict where the page takes no more
+   * @returns false when the token is unknown, used or expired
+   * @throws ServiceError conflict when the page is full
    */
   async confirm(page: PageId, token: string): Promise<boolean> {
     const found = await this.findPending(page, token);
@@ -109,15 +106,15 @@ export class Subscribers {
   }
 
   /**
-   * The subscriber of a mail's link, or null where it is gone.
-   * @returns null: no mail of this service has this token
+   * Finds the subscriber of a link; `subscriber` is null after it was removed.
+   * @returns null when the token is invalid
    */
   async findByUnsubscribeToken(token: string): Promise<{ id: string; subscriber: SubscriberDoc | null } | null> {
     const id = parseUnsubscribeToken(token, this.#linkKey);
     return id === null ? null : { id, subscriber: await this.deps.subscribers.get(id) };
   }
 
-  /** Twice is once. */
+  /** Idempotent. */
   async unsubscribe(id: string): Promise<void> {
     await this.deps.subscribers.remove({ id });
     await this.deps.mail()?.drop({ recipient_id: id });
@@ -131,7 +128,6 @@ export class Subscribers {
     await this.deps.audit.record(principal, 'status_page.subscriber_removed', page.slug, { subscriber: id });
   }
 
-  /** Removes addresses that were not confirmed in time. */
   async removeExpired(): Promise<void> {
     await this.deps.subscribers.remove({ confirmed_at: null, confirm_until: { lte: this.deps.clock.iso() } });
   }

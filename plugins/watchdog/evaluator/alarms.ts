@@ -1,9 +1,7 @@
 /**
- * Deferred alarms (contract 30, alarms and hierarchy). A suppressed monitor that has no down ancestor any more is
- * released: it starts to wait; after its wait it alarms, unless an ancestor went down again.
- *
- * `suppressed_by` names the nearest ancestor that was down at the last look. So a run need not look at every suppressed
- * monitor: only at those whose name is of a monitor that is down no more, or whose place in the tree changed.
+ * Deferred alarms (contract 30, alarms and hierarchy). A suppressed monitor without a down ancestor
+ * is released and alarms after a delay, unless an ancestor is down again. `suppressed_by` names the
+ * nearest ancestor that was down at the last check.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';
@@ -30,7 +28,10 @@ export class DeferredAlarms {
     this.#damage = new ToldDamage(deps.log, 'a monitor');
   }
 
-  /** Alarms whose wait is over. @param waiting suppressed monitors with `released_at` */
+  /**
+   * Emits the alarms whose delay is over.
+   * @param waiting suppressed monitors with `released_at`
+   */
   async defer(waiting: readonly MonitorDoc[], now: number): Promise<{ emitted: MonitorChangeSet[]; errors: number }> {
     const family = await this.ancestry.load(waiting);
     const { ids, config } = this.deps;
@@ -39,7 +40,7 @@ export class DeferredAlarms {
       const by = findDownAncestor(doc, family);
       if (by !== null) return { changeSet: changeSet.assign({ suppressed_by: by.source, released_at: null }) };
       const since = getReleaseTime(doc, listAncestors(doc, family), Date.parse(doc.released_at ?? ''), now);
-      // The end of the silence sends it.
+      // `endSilence` emits it.
       if (isSilenced(doc, now)) return { changeSet: changeSet.assign({ released_at: null }) };
       if (!config.deferred_alarms) return { changeSet: changeSet.assign({ released_at: null }) };
       if (now < getDeferredAlarmTime(since, getIntervalSeconds(doc)))
@@ -50,7 +51,6 @@ export class DeferredAlarms {
     return { emitted: won.filter(({ next }) => next.alarm === 'open'), errors };
   }
 
-  /** Suppressed monitors whose suppressor is not down any more. Answers those that wait now. */
   async findReleased(): Promise<{ doc: MonitorDoc; by: TreeRelative | null }[]> {
     const { monitors } = this.deps;
     const groups = await monitors.groupCount('suppressed_by', { suppressed_by: { gt: '' } });
@@ -80,9 +80,10 @@ export class DeferredAlarms {
   }
 
   /**
-   * Looks again at suppressed monitors whose suppressor is gone or whose place changed: another ancestor may hold the
-   * alarm back, or the wait begins. Answers those that wait.
-   * @param moved from when on their place is another one, in ms; absent for monitors that did not move
+   * Reevaluates suppressed monitors whose suppressor recovered or whose position changed. Either
+   * another ancestor suppresses the alarm, or its delay starts.
+   * @param moved when the position changed, in ms; absent for monitors that did not move
+   * @returns the monitors whose delay runs
    */
   async release(
     freed: readonly { doc: MonitorDoc; by: TreeRelative | null; moved?: number | undefined }[],
@@ -103,7 +104,6 @@ export class DeferredAlarms {
     return { waiting, errors };
   }
 
-  /** After a change in the tree: `top` and everything suppressed below it. */
   async reevaluateTree(top: MonitorDoc, now: number): Promise<{ waiting: MonitorDoc[]; errors: number }> {
     const all = [top, ...(await this.ancestry.listDescendants(top.source))];
     const moved = top.reparented_at === null ? undefined : Date.parse(top.reparented_at);
@@ -117,8 +117,8 @@ export class DeferredAlarms {
   }
 
   /**
-   * Suppressed monitors below one that is about to go: whoever holds their alarms back may stand above it, and be out
-   * of reach then. They are marked first, so that what a crash leaves undone is the next run's.
+   * Marks the suppressed monitors below one that will be deleted, whose suppressor may then be
+   * unreachable. The mark comes first, so that the next run recovers from a crash.
    */
   async releaseBelow(source: string, now: number): Promise<MonitorDoc[]> {
     const { ids, monitors, log } = this.deps;
@@ -132,7 +132,6 @@ export class DeferredAlarms {
     return won.map(({ next }) => next);
   }
 
-  /** Not due for that any more, unless it moved again meanwhile. */
   async #clearReparented({ id, reparented_at }: MonitorDoc, now: number): Promise<void> {
     const { monitors, ids, log } = this.deps;
     const doc = await monitors.get(id);
@@ -148,7 +147,7 @@ export class DeferredAlarms {
 const hasChanged = ({ before, next }: MonitorChangeSet): boolean =>
   before.suppressed_by !== next.suppressed_by || before.released_at !== next.released_at;
 
-/** When the last of them left `down`, or the monitor moved away from it; never in the future. */
+/** When the last ancestor left `down`, or the monitor moved away from it; never in the future. */
 function getReleaseTime(doc: MonitorDoc, ancestors: readonly TreeRelative[], gone: number, now: number): number {
   const times = [gone, ...ancestors.map(({ left_down_at }) => (left_down_at === null ? 0 : Date.parse(left_down_at)))];
   if (doc.down_since_utc !== null) times.push(Date.parse(doc.down_since_utc));

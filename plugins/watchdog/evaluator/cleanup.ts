@@ -1,6 +1,6 @@
 /**
- * Removes what is past its time, hourly, within a budget of time and in bounded batches: a run that finds the budget
- * used up leaves the rest to the next one (contract 30, runs).
+ * Hourly deletion of expired data, in bounded batches and within a time budget. The next run
+ * continues where the budget ended (contract 30, runs).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { HOUR_MS, isoOf } from '../../../lib/time.js';
@@ -12,9 +12,8 @@ import { NO_CLEANUP } from './runs.js';
 const DAY_MS = 24 * HOUR_MS;
 export const SAMPLE_RETENTION_MS = 14 * DAY_MS;
 const RUN_RETENTION_MS = 14 * DAY_MS;
-/** As long as the uptime of each day. */
 const INCIDENT_RETENTION_MS = 400 * DAY_MS;
-/** Longer than four of the longest intervals: an older gap credits no monitor. */
+/** More than four of the longest intervals: an older gap cannot credit any monitor. */
 const OUTAGE_RETENTION_MS = 5 * 366 * DAY_MS;
 const BATCH_SIZE = 500;
 const BUDGET_MS = 5_000;
@@ -25,7 +24,7 @@ export class Cleanup {
   constructor(@inject(DEPS) private readonly deps: WatchdogDeps) {}
 
   /**
-   * Does nothing when the last complete one is less than an hour old, or the clock is not believed.
+   * Does nothing if the last complete cleanup is less than an hour old or the clock is not trusted.
    * @param check throws when the lease is lost
    */
   async run(check: () => void): Promise<RunCleanup> {

@@ -1,11 +1,8 @@
 /**
- * The evaluator (contract 30): what is due, in two phases. First all new states are computed, then suppression over
- * them, so that row order never matters; then each monitor is written once, state and alarm together, by
- * compare-and-set. So a heartbeat that arrives meanwhile wins, and a run that is killed has alarmed for what it wrote
- * and for nothing else. A child whose parent's heartbeat won counts as suppressed by a parent that is up: it is
- * released in the same run.
- *
- * Rejected: writing all states first and the alarms afterwards. Twice the writes, and a marker for what lies between.
+ * The evaluator (contract 30) processes due monitors in two phases: all new states first, then
+ * suppression, so that row order does not matter. Each monitor is written once, state and alarm
+ * together, by compare-and-set. A concurrent heartbeat wins, and a killed run has alarmed exactly
+ * for what it wrote.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { LeaseLost, createProcessLease, type HeldLease } from '../../../lib/lease.js';
@@ -38,22 +35,15 @@ import { MonitorChangeSet } from '../model/change-set.js';
 import { formatSilenceReason } from '../model/why.js';
 import { writeChangeSets, type PendingWrite } from '../store/change-set-writes.js';
 
-/** How long the lease of a run lasts; it is renewed three times as often. */
 export const LEASE_MS = 45_000;
-/** Monitors per page in memory. */
 const PAGE_SIZE = 1_000;
-/** Read while those before them are looked at. */
 const READ_AHEAD_SIZE = 250;
-/** The times from which others are computed. */
 const TIME_FIELDS = ['last_heartbeat_at', 'down_since_utc', 'left_down_at', 'released_at', 'reparented_at'] as const;
 
-/** Data shared by the phases of a run. */
 interface RunContext {
-  /** New states, and who is above: the second phase looks here. */
   family: TreeFamily;
   waiting: MonitorDoc[];
   relook: MonitorDoc[];
-  /** Monitors whose state was changed, as they were written. */
   changed: MonitorDoc[];
   outages: { gaps: Gap[]; open: boolean };
 }
@@ -75,7 +65,6 @@ export class Evaluator {
     this.#damage = new ToldDamage(deps.log, 'a monitor');
   }
 
-  /** See `WatchdogApi.evaluate`. */
   async evaluate<T>(
     trigger: RunTrigger,
     also?: (signal: AbortSignal) => Promise<T>,
@@ -85,29 +74,28 @@ export class Evaluator {
     const changed: MonitorDoc[] = [];
     try {
       const run = await this.#runRecorded(trigger, held, changed);
-      // Without the lease nothing more may run under it.
       if (also === undefined || run.result === 'aborted') return { run, also: undefined };
       this.groups.flushLater(changed.splice(0));
       return { run, also: await also(held.signal) };
     } finally {
       await held.release();
-      // Last: these writes would otherwise delay the run's record and the release of its lease.
+      // Last, because these writes would delay the run record and the release of the lease.
       this.groups.flushLater(changed);
     }
   }
 
   /**
-   * Runs never overlap, whichever process and trigger they come from. What a run writes about itself names the fencing
-   * number, and what it writes into monitors compares `rev`, so a run that was frozen past its lease changes nothing
-   * afterwards. The lease is judged by the clock, because a tick lives too short to watch it. Null: a living owner
-   * holds it.
+   * Acquires the lease that keeps runs from overlapping across processes and triggers. A frozen run
+   * whose lease expired changes nothing: its record compares the fencing number, monitors compare
+   * `rev`.
+   * @returns null when a live owner holds it
    */
   async #acquireLease(): Promise<HeldLease | null> {
     const options = { id: 'evaluator', what: 'the evaluator', ttlMs: LEASE_MS, judge: 'clock' } as const;
     return (await createProcessLease(this.deps.leases, this.deps, options)).take();
   }
 
-  /** @param changed takes the monitors that have entries to flush, also when the run fails later */
+  /** @param changed receives monitors with entries to flush, even when the run fails later */
   async #runRecorded(trigger: RunTrigger, held: HeldLease, changed: MonitorDoc[]): Promise<RunRecord> {
     const { clock, log } = this.deps;
     const began = clock.monotonic();
@@ -153,8 +141,8 @@ export class Evaluator {
   }
 
   /**
-   * After the clock was set back: what was written before it lies in the future, and silence would go unnoticed until
-   * the clock had caught up. Nothing has happened later than now. Reads every monitor; this is seldom.
+   * Rewrites times in the future to now, after the clock moved backwards. Otherwise silence stays
+   * undetected until the clock catches up. Reads every monitor; rare.
    */
   async #rebaseTimes(held: HeldLease, now: number): Promise<number> {
     const { monitors, ids, log } = this.deps;
@@ -166,7 +154,7 @@ export class Evaluator {
       const pending = items.flatMap((doc): PendingWrite[] => {
         const late = TIME_FIELDS.filter((field) => (doc[field] ?? '') > at);
         const fields = Object.fromEntries(late.map((field) => [field, at]));
-        // Credited for a time that never passed, it may be looked for long after its silence.
+        // A credit for time that never passed may have moved the check far into the future.
         const waits = (doc.next_check_at ?? '') > (getNextCheck(doc) ?? '');
         return late.length > 0 || waits ? [{ changeSet: new MonitorChangeSet(doc, ids, now).assign(fields) }] : [];
       });
@@ -176,7 +164,10 @@ export class Evaluator {
     return errors;
   }
 
-  /** What is due, at most two pages of it in memory: a run after a long outage may find every monitor there is. */
+  /**
+   * Evaluates due monitors with at most two pages in memory: after a long outage every monitor may
+   * be due.
+   */
   async #evaluateStates(run: RunDoc, held: HeldLease, changed: MonitorDoc[], now: number): Promise<RunContext> {
     const outages = await this.outages.gaps();
     const found: RunContext = { family: new Map(), waiting: [], relook: [], changed, outages };
@@ -206,13 +197,11 @@ export class Evaluator {
     return readDueMonitors(this.deps.monitors, { now, from, limit, damaged });
   }
 
-  /** The first phase: who will be down. */
   #markExpectedDown(docs: readonly MonitorDoc[], { family, outages }: RunContext, now: number): void {
     for (const doc of docs)
       if (isDown(doc, outages.gaps, now)) family.set(doc.source, { ...toRelative(doc), state: 'down' });
   }
 
-  /** The second phase, and the writing. */
   async #evaluatePage(run: RunDoc, docs: readonly MonitorDoc[], found: RunContext, now: number): Promise<void> {
     const { monitors, log } = this.deps;
     run.evaluated += docs.length;
@@ -223,7 +212,7 @@ export class Evaluator {
     for (const changeSet of won) if (changeSet.entries.length > 0) this.#count(run, changeSet, found);
   }
 
-  /** One after the other, while those before are on their way to the store. */
+  /** Yields one write at a time, while the previous ones are on their way to the store. */
   *#evaluateEach(run: RunDoc, docs: readonly MonitorDoc[], found: RunContext, now: number): Generator<PendingWrite> {
     for (const doc of docs) {
       if (doc.relook) found.relook.push(doc);
@@ -250,10 +239,9 @@ export class Evaluator {
     run.changes.push({ source: next.source, from: before.state, to: next.state, suppressed_by: next.suppressed_by });
   }
 
-  /** Null: nothing to write here. */
   #evaluateMonitor(doc: MonitorDoc, { family, outages }: RunContext, now: number): PendingWrite | null {
     const changeSet = new MonitorChangeSet(doc, this.deps.ids, now);
-    // Another look at its place comes first: both write it.
+    // The check after a move comes first, because both write the monitor.
     const isHeard = isSilenceOver(doc, now) && !doc.relook;
     if (isHeard) changeSet.endSilence(findDownAncestor(doc, family)?.source ?? null);
     const over = typeof doc.maintenance_id === 'string' && !isHeld(doc, now);
@@ -270,7 +258,7 @@ export class Evaluator {
       return isHeard ? { changeSet } : null;
     }
     const { warn, down, credit } = due;
-    // The service was late, not the target: nothing is known of it, and there is no alarm.
+    // The service was late, not the target: its state is unknown, so there is no alarm.
     const isLateItself = resumed.probed === true;
     if (isLateItself && now > down)
       return { changeSet: changeSet.to('unknown', 'The service did not probe it in time'), credit };
@@ -285,13 +273,16 @@ export class Evaluator {
       return { changeSet, credit };
     }
     if (over) return { changeSet: changeSet.to(resumed.state, 'Maintenance is over'), credit };
-    // Credited, so due later. While the gap is open the credit grows with every run, and writing it would be for
-    // nothing.
+    // Moves the due time by the credit. While a gap is open the credit grows with every run, so it
+    // is not written.
     return !isHeard && (outages.open || doc.relook) ? null : { changeSet, credit };
   }
 }
 
-/** The thresholds of a monitor that is being evaluated; null for the others. @throws Error on a broken document */
+/**
+ * Returns the thresholds of a monitor that is being evaluated, null for others.
+ * @throws Error for a damaged document
+ */
 function getThresholds(doc: MonitorDoc, gaps: readonly Gap[]): { warn: number; down: number; credit: number } | null {
   const { last_heartbeat_at } = doc;
   const last = Date.parse(last_heartbeat_at ?? '');
@@ -302,7 +293,10 @@ function getThresholds(doc: MonitorDoc, gaps: readonly Gap[]): { warn: number; d
   return limits && { ...limits, credit };
 }
 
-/** Why it is down, for its timeline. @param now without the service's own outages */
+/**
+ * Describes why it is down, for the timeline.
+ * @param now excludes the service's own outages
+ */
 function describeLateness(doc: MonitorDoc, now: number): string {
   const begun = findRunStart(doc);
   if (begun !== null && now > begun + getRunLimit(doc)) return 'A run has not ended in time';
@@ -318,7 +312,7 @@ function isLate(doc: MonitorDoc, gaps: readonly Gap[], now: number): boolean {
   try {
     return now > (getThresholds(restoreHeldState(doc, now), gaps)?.warn ?? Infinity);
   } catch {
-    return false; // As in `isDown`.
+    return false;
   }
 }
 
@@ -328,6 +322,6 @@ function isDown(doc: MonitorDoc, gaps: readonly Gap[], now: number): boolean {
   try {
     return resumed.probed !== true && now > (getThresholds(resumed, gaps)?.down ?? Infinity);
   } catch {
-    return false; // A broken document is counted and logged where it is judged (`#judged`), and stops no run.
+    return false;
   }
 }

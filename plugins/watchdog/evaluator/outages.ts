@@ -1,8 +1,7 @@
 /**
- * The service's own outages (contract 30, own outage). `serve` stamps that it is alive; a gap over 60 s is recorded and
- * not counted against monitors. Nor is any time in which it refused heartbeats for want of room: it hears of none then,
- * and gives no sign of life. The credit is computed from the recorded gaps whenever a monitor is judged, so it is given
- * once by itself and nothing has to be written into a hundred thousand monitors after a restart.
+ * Outages of the service itself (contract 30, own outage). A gap in its liveness over 60 s is
+ * stored and not counted against monitors; so is time in which heartbeats were rejected for lack of
+ * space. The credit is computed on evaluation, so a restart writes nothing into monitors.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { isoOf } from '../../../lib/time.js';
@@ -12,7 +11,6 @@ import { DEPS, type WatchdogDeps } from '../deps.js';
 export const STAMP_INTERVAL_MS = 10_000;
 const MIN_GAP_MS = 60_000;
 const ALIVE_MARK_ID = 'alive';
-/** More than these, the newest, are not looked at. */
 const MAX_GAPS = 1_000;
 
 export interface Gap {
@@ -20,7 +18,6 @@ export interface Gap {
   to: number;
 }
 
-/** Non-overlapping, oldest first. */
 export function mergeGaps(gaps: readonly Gap[]): Gap[] {
   const out: Gap[] = [];
   for (const gap of [...gaps].sort((a, b) => a.from - b.from)) {
@@ -31,21 +28,19 @@ export function mergeGaps(gaps: readonly Gap[]): Gap[] {
   return out;
 }
 
-/** Milliseconds of the gaps that lie after `since`. */
 export const sumGapsSince = (listGaps: readonly Gap[], since: number): number =>
   listGaps.reduce((sum, { from, to }) => sum + Math.max(0, to - Math.max(from, since)), 0);
 
 @injectable()
 export class Outages {
   #timer: NodeJS.Timeout | undefined;
-  /** Heartbeats were rejected since the last stamp. */
   #refused = false;
 
   constructor(@inject(DEPS) private readonly deps: WatchdogDeps) {}
 
   /**
-   * Only `serve` calls this: records the gap since the last sign of life, then gives signs of life. A disk that is full
-   * refuses heartbeats as well, and the next sign after it ends both.
+   * Records the gap since the last liveness record, then records liveness periodically. Only
+   * `serve` calls this. A full disk stops the records as well, and the next one ends that gap.
    */
   async start(): Promise<void> {
     const notStored = (err: unknown): void => this.deps.log.error({ err }, 'the sign of life was not stored');
@@ -57,7 +52,7 @@ export class Outages {
     this.#timer.unref();
   }
 
-  /** A stop is no crash: the outage begins now. */
+  /** A graceful stop: the outage begins now. */
   async stop(): Promise<void> {
     if (this.#timer === undefined) return;
     clearInterval(this.#timer);
@@ -65,7 +60,10 @@ export class Outages {
     await this.stamp();
   }
 
-  /** Writes a stamp, unless heartbeats are rejected. @throws StoreFull */
+  /**
+   * Records liveness, unless heartbeats are rejected.
+   * @throws StoreFull
+   */
   async stamp(): Promise<void> {
     if (this.#isRejecting()) return;
     try {
@@ -83,13 +81,16 @@ export class Outages {
     return now;
   }
 
-  /** The gap first, under an id that follows from its beginning, then the stamp that ends it. */
+  /**
+   * Writes the gap first, under an id derived from its start, then the liveness record that ends
+   * it.
+   */
   async #writeStamp(): Promise<void> {
     const { marks, outages, clock } = this.deps;
     const now = clock.now();
     const set = { at: isoOf(now) };
     const least = this.#refused ? 0 : MIN_GAP_MS;
-    // Nearly always another sign lies less than a gap behind: one write tells and renews it.
+    // The usual case: the last record is recent, so one write checks and renews it.
     if ((await marks.change({ id: ALIVE_MARK_ID, at: { gte: isoOf(now - least) } }, { set })) !== null) return;
     const last = await marks.get(ALIVE_MARK_ID);
     if (last !== null && now - Date.parse(last.at) > least) {
@@ -100,8 +101,9 @@ export class Outages {
   }
 
   /**
-   * Every gap, including an open one. `open`: no process has stamped for longer than a gap takes, or this one refuses
-   * heartbeats.
+   * Returns every gap, including an open one.
+   * @returns `open`: no process recorded liveness for longer than the minimum gap, or this process
+   *   rejects heartbeats
    */
   async gaps(): Promise<{ gaps: Gap[]; open: boolean }> {
     const { marks, outages, clock } = this.deps;
@@ -112,7 +114,8 @@ export class Outages {
     ]);
     const gaps = page.items
       .map(({ from, to }) => ({ from: Date.parse(from), to: Date.parse(to) }))
-      // One that ends later than now was measured by a clock that was set back since: nobody knows how long it was.
+      // A gap that ends in the future was measured before the clock moved backwards; its length is
+      // unknown.
       .filter(({ to }) => to <= now + MIN_GAP_MS);
     const since = last === null ? now : Date.parse(last.at);
     this.#isRejecting();

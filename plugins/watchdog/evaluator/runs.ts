@@ -1,5 +1,6 @@
 /**
- * Run records (contract 30, runs): made at the start, so that a run that was killed is found and said to be aborted.
+ * Run records (contract 30, runs), created at the start, so that a killed run is found and marked
+ * as aborted.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { AHEAD_MS } from '../../../lib/clock-skew.js';
@@ -11,7 +12,7 @@ import { Visibility } from '../tree/visibility.js';
 import type { RunDoc } from '../model/documents.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 
-/** A run older than this does not vouch for the evaluator any more (contract 95, health). */
+/** Older runs make the evaluator unhealthy (contract 95, health). */
 export const MAX_RUN_AGE_MS = 300_000;
 export const MAX_CHANGES = 200;
 
@@ -31,7 +32,7 @@ export function toRunRecord({ id, fence: _fence, ...doc }: RunDoc): RunRecord {
 
 @injectable()
 export class EvaluatorRuns {
-  /** By the monotonic clock. */
+  /** Monotonic time. */
   readonly #started: number;
 
   constructor(
@@ -41,7 +42,7 @@ export class EvaluatorRuns {
     this.#started = deps.clock.monotonic();
   }
 
-  /** Under the lease: an unfinished run belongs to a process that lost it. */
+  /** Creates the record under the lease. An unfinished run belongs to a process that lost it. */
   async begin(trigger: RunTrigger, fence: number): Promise<RunDoc> {
     const { runs, ids, clock, processes } = this.deps;
     const { host } = await processes.self();
@@ -71,7 +72,7 @@ export class EvaluatorRuns {
     return run;
   }
 
-  /** @param duration milliseconds */
+  /** @param duration in ms */
   async finish(run: RunDoc, result: 'ok' | 'error' | 'aborted', duration: number): Promise<RunRecord> {
     run.result = result;
     run.finished_at = this.deps.clock.iso();
@@ -81,7 +82,7 @@ export class EvaluatorRuns {
     return toRunRecord(run);
   }
 
-  /** Newest first. A token of one project sees the changes of its own monitors alone. */
+  /** Lists runs, newest first. A project token sees only changes of its own monitors. */
   async listPage(limit: number, after: string | null, caller: WatchdogCaller): Promise<ReadablePage<RunRecord>> {
     const page = await findReadable(this.deps.runs, {
       filter: { result: { ne: null } },
@@ -93,7 +94,6 @@ export class EvaluatorRuns {
     return { ...page, items: caller.project === null ? items : await this.#limitToProject(caller.project, items) };
   }
 
-  /** The same records with the changes of this project's monitors; names of others are left out. */
   async #limitToProject(project: string, runs: readonly RunRecord[]): Promise<RunRecord[]> {
     const changes = runs.flatMap((run) => run.changes);
     const names = changes.flatMap(({ source, suppressed_by }) => [source, suppressed_by]);
@@ -110,7 +110,7 @@ export class EvaluatorRuns {
     }));
   }
 
-  /** Nothing has happened later than now: after the clock was set back. */
+  /** Sets future times to now, after the clock moved backwards. */
   async rebase(now: string): Promise<void> {
     for (const field of ['started_at', 'finished_at']) {
       await this.deps.runs.changeMany({ [field]: { gt: now } }, { set: { [field]: now } });
@@ -121,7 +121,7 @@ export class EvaluatorRuns {
     return this.deps.runs.count({ result: { ne: null } });
   }
 
-  /** Contract 95, health: `checks.evaluator`; `ok` also while the service has just started. */
+  /** Returns `checks.evaluator` (contract 95, health); `ok` also right after start. */
   async health(): Promise<{ ok: boolean; last_run_at: string | null; age_seconds: number | null }> {
     const { runs, clock } = this.deps;
     const page = await runs.find({ filter: { result: 'ok' }, sort: [['finished_at', 'desc']], limit: 1 });

@@ -1,9 +1,7 @@
 /**
- * States of groups: a monitor with `group` has no heartbeats, and the worst state of its children. It has no alarm and
- * suppresses none, since its children have theirs.
- *
- * Order: a child's change, then that of its group. What a crash leaves between them, and what a move, a deletion or a
- * window changes, the next run of the evaluator makes good.
+ * States of groups. A monitor with `group` takes the worst state of its children, and neither
+ * alarms nor suppresses alarms. A child is written before its group; the next evaluator run repairs
+ * outdated groups.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { iteratePages } from '../../../lib/paging.js';
@@ -17,7 +15,6 @@ import { MonitorOutbox } from '../timeline/outbox.js';
 import { MAX_DEPTH } from '../tree/ancestry.js';
 
 const PAGE_SIZE = 200;
-/** The first that one of the children has is the group's. */
 const WORST_FIRST = ['down', 'warning', 'up', 'maintenance', 'stopped', 'unknown'] as const;
 
 type Child = Pick<MonitorDoc, 'parent_source'>;
@@ -35,7 +32,7 @@ export class GroupStates {
     @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
   ) {}
 
-  /** Behind the caller: the groups of monitors that changed, and the groups of those. */
+  /** Refreshes the groups of changed monitors, and their ancestors, in the background. */
   refreshLater(changed: readonly Child[]): void {
     if (changed.every(({ parent_source }) => parent_source === null)) return;
     const task = this.#refresh(changed).catch((error: unknown) =>
@@ -45,13 +42,15 @@ export class GroupStates {
     void task.finally(() => this.#running.delete(task));
   }
 
-  /** After a run with thousands of changes: their timeline and events, and their groups. */
+  /**
+   * Flushes timeline entries and events of a run with thousands of changes, then refreshes the
+   * groups.
+   */
   flushLater(changed: readonly MonitorDoc[]): void {
     this.outbox.flushLater(changed);
     this.refreshLater(changed);
   }
 
-  /** Every group. */
   async refreshAll(): Promise<void> {
     const query = { filter: { group: true, deleted_at: null }, limit: PAGE_SIZE };
     for await (const items of iteratePages(this.deps.monitors, query))
@@ -76,7 +75,7 @@ export class GroupStates {
     }
   }
 
-  /** Null: it is no group, or as it should be. */
+  /** Returns the written group, or null when it is not a group or already correct. */
   async #write(source: string): Promise<MonitorDoc | null> {
     const { monitors, clock, ids } = this.deps;
     for (;;) {

@@ -1,6 +1,7 @@
 /**
- * Check-ins of scheduled jobs as heartbeats (contract 21, Sentry SDK intake). An intake key is public: what it makes is
- * counted for its project, it makes few, and it never moves a monitor that a token or a person made.
+ * Check-ins of scheduled jobs as heartbeats (contract 21, Sentry SDK intake). An intake key is
+ * public: it creates few monitors per project, and never changes one that a token or a user
+ * created.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
@@ -15,9 +16,8 @@ import { parseHeartbeat } from './heartbeat.js';
 import { HeartbeatIntake } from './intake.js';
 import type { Ping, PingTiming } from './ping.js';
 
-/** Of a run, where the program names no `max_runtime`: Sentry's own. */
+/** Sentry's default when the program sends no `max_runtime`. */
 const DEFAULT_MAX_RUN_SECONDS = 1_800;
-/** Monitors of a project that its intake keys may make. */
 export const MAX_MONITORS_PER_INTAKE = 25;
 
 @injectable()
@@ -28,7 +28,10 @@ export class MonitorCheckIns {
     @inject(Timeline) private readonly timeline: Timeline,
   ) {}
 
-  /** Resolves after the commit. @throws ServiceError insufficient_scope, validation_failed */
+  /**
+   * Resolves after the commit.
+   * @throws ServiceError insufficient_scope, validation_failed
+   */
   async take(checkIn: CheckIn, sender: CheckInSender): Promise<void> {
     const { source, phase, run, interval, cron, duration_ms } = checkIn;
     if (!MONITOR_SOURCE.test(source)) throw invalid({ monitor_slug: 'must be 1 to 100 letters, digits, - or _' });
@@ -51,7 +54,10 @@ export class MonitorCheckIns {
   }
 }
 
-/** When starts are expected, and how late they may be. Null: the interval is given alone, or learned. */
+/**
+ * Returns when runs are expected and how late they may be; null when only an interval is given, or
+ * it is learned.
+ */
 function toPingTiming({ cron, timezone, margin, interval }: CheckIn): PingTiming | null {
   const grace_seconds = Math.max(1, margin ?? DEFAULT_GRACE_SECONDS);
   if (interval !== null && margin !== null)

@@ -1,7 +1,3 @@
-/**
- * One heartbeat, from the body to what it means: status, failed checks, samples within their caps. Pure (contract 30,
- * heartbeat).
- */
 import type { MonitorState, Observation } from '../../../ports/domain/watchdog.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { removeOwnTokensFromJson, removeOwnTokens } from '../../../lib/text/own-tokens.js';
@@ -17,7 +13,6 @@ const ALIASES: Readonly<Record<string, ReportedStatus>> = {
   critical: 'error',
   down: 'error',
 };
-/** Words for an error whose sender means that the monitor is down. */
 const DOWN_WORDS: ReadonlySet<string> = new Set(['fail', 'failed', 'critical', 'down']);
 export const ACCEPTED_STATUSES: readonly string[] = [...STATUSES, ...Object.keys(ALIASES)];
 
@@ -42,17 +37,16 @@ export interface HeartbeatBody {
 export interface ReceivedHeartbeat {
   source: string;
   status: ReportedStatus;
-  /** An error is down immediately, whatever `watchdog.error_status_is_down` says: an exit code, `/fail`, `critical`. */
+  /**
+   * An error means down immediately, regardless of `watchdog.error_status_is_down`: an exit code,
+   * `/fail`, `critical`.
+   */
   grave: boolean;
-  /** A failure that may be none: it never ends a down. */
+  /** The failure may be transient; it never ends a down state. */
   unsure?: boolean;
-  /** Exit code of the program that pinged. */
   exit_code?: number | null;
-  /** A probe of this service reports it. */
   probed?: boolean;
-  /** An entry of `checks` says `ok: false`. */
   failed: boolean;
-  /** Those entries in words; empty: none failed. */
   failures: string;
   certificate: Observation['certificate'];
   interval: number | null;
@@ -62,13 +56,12 @@ export interface ReceivedHeartbeat {
   /** JSON text. */
   checks: string;
   metrics_json: string;
-  /** At most 64, names at most 64 characters. */
   samples: [name: string, value: number][];
   dropped: string[];
   warnings: string[];
 }
 
-/** Without tokens before it is cut: of a token that is cut, a part would stay. */
+/** Removes tokens before truncation, which could leave a part of one. */
 const cleanStoredText = (text: string): string => cleanText(removeOwnTokens(text));
 
 const truncateText = (text: string | null | undefined, most: number): string | null => {
@@ -77,7 +70,10 @@ const truncateText = (text: string | null | undefined, most: number): string | n
   return cleanText(whole.length > most ? whole.slice(0, most) : whole);
 };
 
-/** @param longest characters of the message to store @param grave an error means down immediately */
+/**
+ * @param longest characters of the message to store
+ * @param grave an error means down immediately
+ */
 export function parseHeartbeat(
   body: HeartbeatBody,
   longest = MAX_MESSAGE_CHARACTERS,
@@ -131,7 +127,6 @@ function parseChecks(
   };
 }
 
-/** As they were sent. Most are numbers with short names, which are not looked through. */
 function formatMetrics(metrics: Record<string, unknown>): string {
   const plain = Object.entries(metrics).every(
     ([name, value]) => typeof value === 'number' && name.length <= MAX_NAME_CHARACTERS,
@@ -153,7 +148,6 @@ function parseSamples(metrics: Record<string, unknown>): Pick<ReceivedHeartbeat,
   return { samples, dropped };
 }
 
-/** Returns the state that a heartbeat requests. */
 export function getRequestedState(
   { status, failed, grave }: Pick<ReceivedHeartbeat, 'status' | 'failed' | 'grave'>,
   errorIsDown: boolean,

@@ -1,7 +1,7 @@
 /**
- * Heartbeats (contract 30): the busiest path of the service. The monitor as it was last written, or one look-up by
- * primary key; one write that compares `rev`; the answer after the commit. A heartbeat that meets another write of the
- * same monitor reads the monitor and tries again; it is never lost.
+ * Intake of heartbeats (contract 30), the busiest path of the service: a cached monitor or one
+ * lookup, one write that compares `rev`, the response after the commit. On a concurrent write it
+ * rereads and retries, so no heartbeat is lost.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
@@ -67,28 +67,28 @@ export class HeartbeatIntake {
     @inject(GroupStates) private readonly groups: GroupStates,
   ) {}
 
-  /** Heartbeats that this process has taken. */
   get taken(): number {
     return this.#taken;
   }
 
   /**
-   * Takes a heartbeat; resolves after the commit.
-   * @param ping absent: it came by the interface
-   * @throws ServiceError source_mismatch (before any look-up), insufficient_scope, validation_failed (too many
-   * monitors)
+   * Records a heartbeat; resolves after the commit.
+   * @param ping null for heartbeats of the HTTP API
+   * @throws ServiceError source_mismatch (before any lookup), insufficient_scope, validation_failed
+   *   (too many monitors)
    */
   async beat(heartbeat: ReceivedHeartbeat, caller: WatchdogCaller, ping: Ping | null = null): Promise<HeartbeatResult> {
     const taken = await this.#process(heartbeat, caller, ping, true);
     return taken as HeartbeatResult;
   }
 
-  /** A heartbeat of a monitor that there is. False: there is none, and none is made. */
+  /**
+   * Records a heartbeat without creating a monitor. Returns false when the monitor does not exist.
+   */
   async observe(heartbeat: ReceivedHeartbeat, caller: WatchdogCaller): Promise<boolean> {
     return (await this.#process(heartbeat, caller, null, false)) !== null;
   }
 
-  /** Null: there is no such monitor, and none may be made. */
   async #process(
     heartbeat: ReceivedHeartbeat,
     caller: WatchdogCaller,
@@ -98,7 +98,7 @@ export class HeartbeatIntake {
     assertCanReport(caller, heartbeat.source);
     const { source } = heartbeat;
     return this.#mutex.run(source, async () => {
-      // A project token is checked against the monitor as it is now.
+      // A project token is checked against the current monitor, not a cached one.
       let known = caller.project === null ? this.#recent.get(source) : undefined;
       for (;;) {
         const doc = known ?? (await this.deps.monitors.get(getMonitorId(source)));
@@ -111,7 +111,10 @@ export class HeartbeatIntake {
     });
   }
 
-  /** A run of a job begins; the state stays as it is. @throws as `beat` */
+  /**
+   * Records the start of a job; the state stays unchanged.
+   * @throws as `recordHeartbeat`
+   */
   start(source: string, caller: WatchdogCaller, ping: Ping): Promise<void> {
     return this.#touch(source, caller, (doc, now) => ({
       starts: addStart(doc.starts, ping.run ?? '', now),
@@ -119,12 +122,18 @@ export class HeartbeatIntake {
     }));
   }
 
-  /** Creates the monitor if there is none: unknown, without heartbeat. @throws as `beat` */
+  /**
+   * Creates a missing monitor with the state unknown.
+   * @throws as `recordHeartbeat`
+   */
   ensure(source: string, caller: WatchdogCaller, ping: Ping): Promise<void> {
     return this.#touch(source, caller, (doc) => getTimingChanges(doc, ping));
   }
 
-  /** Writes fields that are no heartbeat. @param fields null: nothing to write if there is a monitor */
+  /**
+   * Writes fields without a heartbeat.
+   * @param fields returns null when an existing monitor needs no write
+   */
   async #touch(
     source: string,
     caller: WatchdogCaller,
@@ -145,7 +154,10 @@ export class HeartbeatIntake {
     });
   }
 
-  /** The monitor as it is, or as it begins. @throws ServiceError insufficient_scope */
+  /**
+   * Returns the monitor, or a new one in its initial state.
+   * @throws ServiceError insufficient_scope
+   */
   #getOrCreate(
     doc: MonitorDoc | null,
     source: string,
@@ -165,7 +177,10 @@ export class HeartbeatIntake {
     return { before: doc === null ? fresh : reviveMonitor(doc, fresh), alive: false };
   }
 
-  /** False: another write came between. @throws ServiceError validation_failed */
+  /**
+   * Returns false after a concurrent write.
+   * @throws ServiceError validation_failed
+   */
   #store(doc: MonitorDoc | null, alive: boolean, caller: WatchdogCaller, write: Write): Promise<boolean> {
     if (alive && doc !== null) return this.#change(doc, write, true);
     return this.quota.createWithinQuota(caller, () =>
@@ -173,7 +188,10 @@ export class HeartbeatIntake {
     );
   }
 
-  /** Null: another write came between. @param doc what is known of the monitor */
+  /**
+   * Returns null after a concurrent write.
+   * @param doc the cached monitor
+   */
   async #attempt(
     doc: MonitorDoc | null,
     heartbeat: ReceivedHeartbeat,
@@ -236,7 +254,7 @@ export class HeartbeatIntake {
       metrics_json: heartbeat.metrics_json,
       app_version: heartbeat.app_version ?? before.app_version,
       os: heartbeat.os ?? before.os,
-      // A monitor that reports by itself is no group.
+      // A monitor with heartbeats of its own is not a group.
       ...(before.group === true && { group: null }),
       ...(heartbeat.starts !== undefined && { starts: heartbeat.starts }),
       ...(names !== null && { names }),
@@ -258,18 +276,17 @@ export class HeartbeatIntake {
     };
   }
 
-  /** The events of a warning and of a certificate near its end. */
   async #notify(changeSet: MonitorChangeSet, { certificate, ...heartbeat }: ReceivedHeartbeat): Promise<void> {
     const { before, next } = changeSet;
     const { days_left = 0, expires_at = '', warn_days = 0 } = certificate ?? {};
     const known = before.certificate_level ?? 0;
     const level = certificate === undefined ? known : getCertificateLevel(days_left, warn_days);
-    // While it is silenced the known level stays, so that the first probe after the silence reports it.
+    // During a silence the level stays, so that the first probe afterwards reports it.
     if (level !== known && !isSilenced(before, Date.parse(changeSet.at))) {
       if (level > known) changeSet.certificate({ days_left, expires_at }, formatCertificateReason(days_left));
       changeSet.assign({ certificate_level: level });
     }
-    // Another try may still succeed, and an expiring certificate has an event of its own.
+    // A retry may still succeed, and an expiring certificate has its own event.
     const isReported = heartbeat.unsure === true || (level > 0 && heartbeat.status === 'ok');
     if (next.state !== 'warning' || before.state === 'warning' || isReported) return;
     if ((await this.ancestry.findSuppressor(before)) === null) changeSet.warn(formatWarningReason(heartbeat));
@@ -293,7 +310,6 @@ export class HeartbeatIntake {
   }
 }
 
-/** Creates a monitor in place of a deleted one, with the events that are not published yet. */
 const reviveMonitor = (gone: MonitorDoc, fresh: MonitorDoc): MonitorDoc => ({
   ...fresh,
   rev: gone.rev,

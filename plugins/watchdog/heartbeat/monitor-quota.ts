@@ -1,7 +1,7 @@
 /**
- * How many monitors the heartbeats of one token may create, its sub-tokens included (contract 00, limits). The count is
- * kept in this process and taken anew from the store now and then, so other processes and deletions are noticed;
- * between two processes a token may pass the limit by what they create within that time.
+ * Limit of monitors that the heartbeats of one token, including its sub-tokens, may create
+ * (contract 00, limits). Counts are cached per process, so several processes together may briefly
+ * exceed the limit.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
@@ -10,7 +10,7 @@ import type { WatchdogCaller } from '../model/caller.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 
 const MAX_CACHED_TOKENS = 1_000;
-/** A count is believed for this long; once the limit is reached, for as long as a second. */
+/** Lifetime of a cached count; at the limit it is one second. */
 const CACHE_TTL_MS = 30_000;
 const FULL_CACHE_TTL_MS = 1_000;
 
@@ -22,19 +22,17 @@ interface Count {
 @injectable()
 export class MonitorQuota {
   readonly #counts = new BoundedMap<Count>({ most: MAX_CACHED_TOKENS });
-  /** Monitors that are being created, by token. */
   readonly #creating = new Map<string, number>();
 
   constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'clock' | 'monitorsPerToken'>) {}
 
   /**
    * Runs `create` within the limit of the caller's token.
-   * @param create answers whether it created a monitor
+   * @param create returns whether it created a monitor
    * @throws ServiceError validation_failed
    */
   async createWithinQuota(caller: WatchdogCaller, create: () => Promise<boolean>): Promise<boolean> {
     const most = caller.most ?? this.deps.monitorsPerToken;
-    // A token of one source creates one monitor.
     if (caller.token === null || caller.source !== null || most === 0) return create();
     const { token } = caller;
     const count = await this.#count(token, most);
@@ -65,7 +63,6 @@ export class MonitorQuota {
     const believed = known !== undefined && known.n >= most ? FULL_CACHE_TTL_MS : CACHE_TTL_MS;
     if (known !== undefined && now - known.since < believed) return known;
     const n = await monitors.count({ created_by_token: token });
-    // Concurrent counts share one result.
     const latest = this.#counts.get(token);
     if (latest !== undefined && latest !== known) return latest;
     const count = { n, since: now };

@@ -1,13 +1,12 @@
 /**
- * What comes by an address alone: how a monitor that such a ping made comes to its interval (contract 30, beyond the
- * specification and amendments). Cron does not say how often it calls, so silence means nothing until five calls have
- * come. What is said beats what was learned, and a schedule or period beats an interval that a ping said. Pure.
+ * Timing of monitors that a ping URL created (contract 30, beyond the specification and
+ * amendments). Silence means nothing until five pings arrived. Given values take precedence over
+ * learned ones, and a schedule or period over an interval.
  */
 import type { MonitorDoc } from '../model/documents.js';
 import { isLearning, getLearnedInterval } from '../model/timing.js';
 import type { ReceivedHeartbeat } from './heartbeat.js';
 
-/** A schedule, or a period, that was checked. */
 export interface PingTiming {
   schedule: string | null;
   timezone: string | null;
@@ -15,25 +14,24 @@ export interface PingTiming {
   grace_seconds: number;
 }
 
-/** What a heartbeat by an address alone says besides. */
 export interface Ping {
-  /** `rid` of the run that ends with it, or empty; null: it ends none. */
+  /** `rid` of the run that this ping ends, or empty; null when it ends none. */
   run: string | null;
-  /** `?interval=`: for a monitor that has none. */
+  /** `?interval=`, for a monitor without an interval. */
   interval: number | null;
-  /** `?schedule=&timezone=&grace=` or `?period=&grace=`: for a monitor without another kind of timing. */
+  /**
+   * `?schedule=&timezone=&grace=` or `?period=&grace=`, for a monitor without another kind of
+   * timing.
+   */
   timing?: PingTiming | null;
-  /** `?max_run=` */
   maxRun?: number | null;
-  /** It holds for one that has another as well. */
+  /** Replaces the existing timing of the monitor. */
   replaces?: boolean;
 }
 
-/** The gaps between five pings. */
 const MIN_LEARNING_GAPS = 4;
 const NO_TIMING = { schedule: null, timezone: null, period_seconds: null, grace_seconds: null } as const;
 
-/** What was given, where it holds; null: nothing to write. */
 export function getTimingChanges(doc: MonitorDoc, ping: Ping): Partial<MonitorDoc> | null {
   const { maxRun = null } = ping;
   const fields = {
@@ -69,7 +67,6 @@ function applyInterval(doc: MonitorDoc, { interval, replaces }: Ping): Partial<M
   };
 }
 
-/** What a heartbeat says about the interval of a monitor that a ping address made. */
 export function getPaceChanges(
   before: MonitorDoc,
   heartbeat: ReceivedHeartbeat,
@@ -81,12 +78,12 @@ export function getPaceChanges(
   return ping.interval !== null || ping.timing ? said : { ...said, ...learnInterval(before, heartbeat, now) };
 }
 
-/** From pings that went well: a repeat after a failure says nothing about when it is due. */
+/** Learns from successful pings only: a retry after a failure says nothing about the schedule. */
 function learnInterval(before: MonitorDoc, { status }: ReceivedHeartbeat, now: number): Partial<MonitorDoc> | null {
   const { last_heartbeat_at, last_status, ping_gaps = [], interval_seconds, interval_learned } = before;
   if (status !== 'ok' || last_status !== 'ok' || last_heartbeat_at === null) return null;
   const gap = now - Date.parse(last_heartbeat_at);
-  // What some pings by hand have taught grows with the first that comes by itself.
+  // An interval learned from manual pings grows with the first automatic one.
   if (interval_learned === true && interval_seconds !== null) {
     const longer = getLearnedInterval(gap);
     return longer > interval_seconds ? { interval_seconds: longer } : null;

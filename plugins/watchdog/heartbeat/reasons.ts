@@ -1,8 +1,6 @@
-/** What a heartbeat means, in words: for the timeline and for events. Pure. */
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { ReceivedHeartbeat } from './heartbeat.js';
 
-/** Of the entry in the timeline. */
 export function formatTransition(state: MonitorState, { status, failed }: ReceivedHeartbeat, alive: boolean): string {
   if (!alive) return 'First heartbeat';
   if (state === 'warning') return failed && status === 'ok' ? 'A check failed' : `Reported ${status}`;

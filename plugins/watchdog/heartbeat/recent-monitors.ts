@@ -1,6 +1,7 @@
 /**
- * Monitors as this process last wrote them, so that the next heartbeat needs no look-up. They may be old:
- * another process may have written since. A write made from one compares `rev` and `series`, and the loser reads.
+ * Cache of monitors as this process last wrote them, so that the next heartbeat needs no lookup.
+ * Entries may be outdated by other processes. A write based on one compares `rev` and `series`, and
+ * rereads the monitor on a conflict.
  */
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import type { MonitorDoc } from '../model/documents.js';
@@ -14,7 +15,7 @@ export class RecentMonitors {
     return this.#docs.get(source);
   }
 
-  /** Without its outbox: its events are sent by the write that made them, and by the reconciler. */
+  /** Stored without the outbox: the write that created the events sends them, or the reconciler. */
   set(doc: MonitorDoc): void {
     this.#docs.set(doc.source, doc.outbox.length === 0 ? doc : { ...doc, outbox: [], outbox_at: null });
   }

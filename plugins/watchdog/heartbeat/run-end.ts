@@ -1,18 +1,23 @@
-/** The end of a run that began with `/start`: how long it took (contract 30, beyond the specification). Pure. */
+/**
+ * The end of a run that began with `/start`, and its duration (contract 30, beyond the
+ * specification).
+ */
 import type { MonitorDoc } from '../model/documents.js';
 import { removeStart } from '../model/run-times.js';
 import type { ReceivedHeartbeat } from './heartbeat.js';
 
-/** A heartbeat, with the starts that are left when it ends a run. */
 export interface RunEnd extends ReceivedHeartbeat {
   starts?: string | null;
 }
 
-/** @param run `rid` of the run that ends; null: the heartbeat names none, and no run is under way after it */
+/**
+ * @param run `rid` of the run that ends; null when the heartbeat names none, which ends every open
+ *   run
+ */
 export function endRun(heartbeat: ReceivedHeartbeat, before: MonitorDoc, run: string | null, now: number): RunEnd {
   if (!before.starts) return heartbeat;
   const { starts, duration_ms } = removeStart(before.starts, run ?? '', now);
-  // The program's own measure is the better one.
+  // A duration measured by the program takes precedence.
   if (run === null || duration_ms === null || heartbeat.samples.some(([name]) => name === 'duration_ms'))
     return { ...heartbeat, starts };
   const metrics = { ...(JSON.parse(heartbeat.metrics_json) as object), duration_ms };

@@ -1,4 +1,7 @@
-/** `/badge/<id>.svg` and `/badge/<id>.json`, for monitors that are `public` (contract 30, beyond the specification). */
+/**
+ * `/badge/<id>.svg` and `/badge/<id>.json` of monitors that are `public` (contract 30, beyond the
+ * specification).
+ */
 import joi from 'joi';
 import { stated, text, type RouteSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';

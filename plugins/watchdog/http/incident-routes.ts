@@ -1,4 +1,3 @@
-/** Incidents and the uptime of days by the interface (contract 30, beyond the specification). */
 import joi from 'joi';
 import {
   created,
@@ -68,10 +67,12 @@ const pageQuery = joi.object({
   cursor: joi.string().max(20_000),
 });
 const daysQuery = joi.object({ days: daysParam.default(90) });
-/** Incidents of a sheet; those before are reached by `until`. */
 const MAX_CSV_ROWS = 200;
 
-/** The query with its times as they are compared. @throws ServiceError validation_failed */
+/**
+ * Parses the times of the query.
+ * @throws ServiceError validation_failed
+ */
 function parseQueryTimes({ since, until, ...given }: IncidentQuery): IncidentQuery {
   const times = { since: timeParameter('since', since), until: timeParameter('until', until) };
   return { ...given, ...Object.fromEntries(Object.entries(times).filter(([, value]) => value !== undefined)) };

@@ -1,4 +1,3 @@
-/** Maintenance windows and silences by the interface (contract 30, amendments). */
 import joi from 'joi';
 import { created, deleted, named, whole, type RouteSpec } from '../../../kernel/contract.js';
 import { MAX_REPEATED_SECONDS, MAX_WINDOW_SOURCES, type NewWindow } from '../maintenance/windows.js';
@@ -78,7 +77,7 @@ const silence = named('Silence', whole(COMMON_FIELDS));
 const silenceAnswer = named('SilenceAnswer', whole({ silence }));
 const silenceList = named('SilenceList', whole({ items: joi.array().items(silence) }));
 
-/** Without what a silence never has: it begins at its creation and does not repeat. */
+/** Omits fields without meaning for a silence, which starts at creation and does not repeat. */
 function toSilenceAnswer({ id, sources, subtree, reason, from, until, created_by, created_at }: WindowView): object {
   return { id, sources, subtree, reason, from, until, created_by, created_at };
 }
@@ -91,12 +90,11 @@ interface KindOfWindow {
   path: string;
   operations: { list: string; create: string; end: string };
   summaries: { list: string; create: string; end: string };
-  /** Of the creation. */
   description: string;
   body: joi.Schema;
   answer: joi.Schema;
   list: joi.Schema;
-  /** Of the object in the answer. */
+  /** Key of the object in the response. */
   field: string;
   parse: (given: NewWindow) => NewWindow;
   view: (window: WindowView) => object;
@@ -191,7 +189,7 @@ function buildRoutes(
       handle: async ({ params, principal }) => {
         const ended = await windows.remove(params['id'] ?? '', toWatchdogCaller(principal), kind);
         await audit.record(principal, `${kind}.ended`, ended.id, { reason: ended.reason ?? '' });
-        // Its monitors go on now. Where another run is under way, that one or the next takes them.
+        // Releases its monitors. If another run is in progress, that run or the next one does it.
         await evaluator.evaluate('http');
         return { deleted: true };
       },

@@ -1,4 +1,3 @@
-/** What makes and changes a monitor by the interface and by the form (contract 30, endpoints). */
 import joi from 'joi';
 import { named } from '../../../kernel/contract.js';
 import { MAX_GRACE_SECONDS, MAX_INTERVAL_SECONDS } from '../model/timing.js';
@@ -57,7 +56,6 @@ export const monitorBody = named(
     .object({ source: sourceText.required(), ...fields })
     .example({ source: 'web-1', name: 'Web server', interval_seconds: 60 }),
 );
-/** What the form changes; it knows the monitor by its address. */
 export const editBody = joi.object(fields);
 export const patchBody = named(
   'MonitorChange',

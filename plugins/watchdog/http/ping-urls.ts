@@ -1,6 +1,7 @@
 /**
- * Heartbeats whose path holds the token (contract 30, beyond the specification): ping URLs for cron, and the push URL
- * of Uptime Kuma. Only `wd_live_` tokens work, so the source is known; an unknown token is 404.
+ * Heartbeats whose URL contains the token (contract 30, beyond the specification): ping URLs for
+ * cron, and the push URL of Uptime Kuma. Only `wd_live_` tokens are accepted; an unknown token is
+ * 404.
  */
 import joi from 'joi';
 import { named, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
@@ -18,15 +19,13 @@ import {
 } from '../model/timing.js';
 import type { WatchdogServices } from '../services.js';
 
-/** An exit code of a program, or the words of the ping URL. */
 const SIGNAL = /^(fail|start|log|[0-9]{1,3})$/;
-/** Of a body that becomes the message, in bytes. */
+/** Bytes of a body that become the message. */
 const MAX_MESSAGE_BYTES = 10 * 1024;
 const RID = /^[\w.:-]{1,64}$/;
 
 const createNotFoundError = (): Error => notFound('such ping URL');
 
-/** The holder of a ping URL: its source and the caller it reports as. */
 interface Sender {
   source: string;
   caller: WatchdogCaller;
@@ -45,7 +44,6 @@ async function resolveSender({ authenticator, addresses }: WatchdogServices, sec
   return { source: principal.source, caller: toWatchdogCaller(principal) };
 }
 
-/** The beginning of the body of a POST, without a character that was cut at its end; null without a body. */
 function readMessage({ body }: HttpRequest): string | null {
   if (!Buffer.isBuffer(body) || body.length === 0) return null;
   const head = body.subarray(0, MAX_MESSAGE_BYTES).toString('utf8');
@@ -93,7 +91,10 @@ interface Pace {
   max_run?: number;
 }
 
-/** @throws ServiceError invalid_request: one that were ignored would be a false alarm, or none */
+/**
+ * Parses the timing parameters. Ignoring an invalid one would cause false or missing alarms.
+ * @throws ServiceError invalid_request
+ */
 function parsePace({ interval, schedule, timezone, period, grace, max_run }: Pace): Omit<Ping, 'run'> {
   const kinds = Object.entries({ interval, period, schedule }).filter(([, value]) => value !== undefined);
   const [first, second] = kinds.map(([name]) => name);
@@ -123,7 +124,7 @@ interface PushQuery extends Pace {
   ping?: string[];
 }
 
-/** A parameter that is given once or several times: a push that cannot be read must not be silence. */
+/** Accepts a repeated parameter: rejecting a push would look like silence. */
 const repeatable = joi.array().items(joi.string().allow(''));
 
 interface PingQuery extends Pace {
@@ -226,7 +227,7 @@ const buildPushRoute = (services: WatchdogServices): RouteSpec => ({
     const sender = await resolveSender(services, request.params['token'] ?? '');
     const { status = [], msg, ping, ...told } = request.query as unknown as PushQuery;
     const [message = '', time = ''] = [msg?.[0], ping?.[0]];
-    // A time that cannot be read never costs the heartbeat.
+    // An invalid time must not cost the heartbeat.
     const ms = time ? Number(time) : NaN;
     const metrics = Number.isFinite(ms) ? { ping_ms: ms } : null;
     const isUp = status.every((one) => ['', 'up'].includes(one.trim().toLowerCase()));

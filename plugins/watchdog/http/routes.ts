@@ -1,4 +1,3 @@
-/** The routes of the watchdog (contract 30, endpoints). A handler translates; the services decide. */
 import { findChangedFields } from '../../../lib/changed-fields.js';
 import { created, deleted, text, timeParameter, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import { conflict, invalid } from '../../../kernel/errors.js';
@@ -19,7 +18,10 @@ const BASE = '/api/watchdog/v1';
 const PING = { scope: 'watchdog:ping' } as const;
 const MANAGE = { scope: 'watchdog:manage' } as const;
 const READ = [{ scope: 'watchdog:read' }, { sharedKey: true }] as const;
-/** A `wd_live_` token reads its own source; the handler requires watchdog:read of others (`toWatchdogReader`). */
+/**
+ * A `wd_live_` token reads its own source; for others the handler requires watchdog:read
+ * (`toWatchdogReader`).
+ */
 const READ_OWN = [{ anyScope: ['watchdog:read', 'watchdog:ping'] }, { sharedKey: true }] as const;
 const JSON_TYPE = 'application/json; charset=utf-8';
 const HEARTBEAT_BYTES = 64 * 1024;

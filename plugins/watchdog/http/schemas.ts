@@ -1,7 +1,3 @@
-/**
- * What the routes of the watchdog take and answer (contract 30). Bodies are taken literally; unknown fields are
- * dropped.
- */
 import joi from 'joi';
 import { named, pageOf, stated, whole } from '../../../kernel/contract.js';
 import { MONITOR_SOURCE } from '../../../ports/domain/watchdog.js';
@@ -71,11 +67,11 @@ export const eventBody = named(
     .example({ source: 'web-1', type: 'deploy', level: 'info', message: 'Version 1.4.2 goes out' }),
 );
 
-/** A source or an id; what fits neither cannot exist. */
+/** A source or an id; longer text cannot exist. */
 export const sourceParam = joi.object({ source: joi.string().max(200).required() });
 
 export const instant = joi.string().isoDate();
-/** Of a query: the handler reads it, for joi makes 2 March of 30 February. */
+/** A time in a query. The handler parses it, because joi turns 30 February into 2 March. */
 export const queryInstant = stated({ format: 'date-time' }, joi.string().max(64));
 const paging = {
   limit: stated({ default: 50 }, joi.number().integer().min(1).max(200)),
@@ -230,7 +226,7 @@ export const runRecord = named(
   }),
 );
 
-/** Holds itself: `branch` has the id that the link leads to, and the name that the description knows it by. */
+/** Recursive: `branch` has the id for joi's link and the name for the API description. */
 const branch = named(
   'MonitorBranch',
   whole({ source: joi.string(), state, children: joi.array().items(joi.link('#MonitorBranch')) }).id('MonitorBranch'),

@@ -1,4 +1,3 @@
-/** The uptime of days, as routes answer it. */
 import joi from 'joi';
 import { named, whole } from '../../../kernel/contract.js';
 import { UPTIME_RETENTION_DAYS } from '../model/uptime.js';

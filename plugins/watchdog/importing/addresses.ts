@@ -1,13 +1,12 @@
 /**
- * Ping addresses that came with imported monitors: `/ping/<uuid>` of Healthchecks, `/api/push/<token>` of Uptime Kuma.
- * They are secrets as tokens are, so that only their hashes are stored; they go with their monitor. So do the
- * identities by which another import recognizes a monitor.
+ * Ping URLs of imported monitors and the identities by which a repeated import recognizes them. The
+ * URLs are secrets, so only hashes are stored. Both are deleted with their monitor.
  */
 import { createHash } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 
-/** Nothing shorter is a secret, and nothing of another form was ever imported. */
+/** Shorter text is no secret, and no import creates another form. */
 const SECRET_PATTERN = /^[0-9A-Za-z_-]{10,100}$/;
 
 type Kind = 'address' | 'identity';
@@ -17,12 +16,10 @@ const getAddressId = (kind: Kind, text: string): string => createHash('sha256').
 export class ImportedAddresses {
   constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'addresses' | 'clock'>) {}
 
-  /** The source that an address reports for; null: there is no such address. */
   async findSource(secret: string): Promise<string | null> {
     return SECRET_PATTERN.test(secret) ? this.#find('address', secret) : null;
   }
 
-  /** The source of the monitor that an import made of this one; null: it is new. */
   async recognize(identities: readonly string[]): Promise<string | null> {
     for (const identity of identities) {
       const source = await this.#find('identity', identity);
@@ -31,7 +28,7 @@ export class ImportedAddresses {
     return null;
   }
 
-  /** False: the secret has no form that is taken, or is the address of another monitor. */
+  /** Returns false when the secret is malformed or belongs to another monitor. */
   async keep(secret: string, source: string): Promise<boolean> {
     if (!SECRET_PATTERN.test(secret)) return false;
     await this.#insert('address', secret, source);

@@ -1,4 +1,6 @@
-/** Monitors from a table of our own fields: `source,name,url,period_seconds,…`. Pure. */
+/**
+ * Import of monitors from CSV with the fields of this service: `source,name,url,period_seconds,…`.
+ */
 import { MONITOR_SOURCE } from '../../../ports/domain/watchdog.js';
 import { parseCsv } from '../../../lib/text/csv.js';
 import {
@@ -17,10 +19,8 @@ const TEXTS = ['name', 'schedule', 'timezone', 'description', 'os', 'project'] a
 const NUMBERS = ['interval_seconds', 'period_seconds', 'grace_seconds', 'max_run_seconds'] as const;
 const FLAGS = ['public', 'group'] as const;
 const OWN: ReadonlySet<string> = new Set(['source', 'parent_source', 'tags', ...TEXTS, ...NUMBERS, ...FLAGS]);
-/** Columns of a probe that need no `probe.` before them. */
 const PROBE: ReadonlySet<string> = new Set(['kind', 'url', 'host', 'port']);
 const NUMERIC = /^-?\d+(?:\.\d+)?$/;
-/** Fields of a probe that are text whatever they look like. */
 const TEXTUAL: ReadonlySet<string> = new Set([
   'expected_status',
   'contains',
@@ -74,7 +74,6 @@ function toImportedMonitor(row: Fields, at: number, strange: readonly string[]):
 
 const toPair = <T>(name: string, value: T | null): [string, T][] => (value === null ? [] : [[name, value]]);
 
-/** Null when no column names a target. */
 function buildProbe(row: Fields): Fields | null {
   const given = Object.keys(row).flatMap((column): [string, unknown][] => {
     const field = toProbeField(column);

@@ -1,4 +1,7 @@
-/** `aos import healthchecks | kuma | csv <file>` (contract 30, beyond the specification and amendments). */
+/**
+ * `aos import healthchecks | kuma | csv <file>` (contract 30, beyond the specification and
+ * amendments).
+ */
 import type { CommandCall, CommandSpec } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import { parseColumns } from './columns.js';
@@ -11,7 +14,6 @@ interface Reader {
   name: string;
   summary: string;
   parse: (text: string) => ImportedMonitor[];
-  /** Of a database, and which tables of it are read. */
   tables?: { names: readonly string[]; parse: (tables: Record<string, Fields[]>) => ImportedMonitor[] };
 }
 

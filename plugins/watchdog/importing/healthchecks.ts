@@ -1,6 +1,7 @@
 /**
- * Checks of Healthchecks, as its management API lists them: `GET /api/v3/checks/` with a key that may write, whose
- * answer holds `ping_url` (https://healthchecks.io/docs/api/), or the same as CSV. Pure.
+ * Import of Healthchecks checks from its management API or CSV. `GET /api/v3/checks/` needs a
+ * read-write key, because only then the response contains `ping_url`
+ * (https://healthchecks.io/docs/api/).
  */
 import {
   readBoolean,
@@ -15,7 +16,6 @@ import {
 
 const UUID = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/?$/i;
 const DEFAULT_GRACE = 3_600;
-/** What decides there what an e-mail or a request means. */
 const FILTERS: readonly [name: string, note: string][] = [
   ['filter_subject', 'Its filter by the subject of an e-mail: there is no e-mail in.'],
   ['filter_body', 'Its filter by the text of an e-mail: there is no e-mail in.'],
@@ -69,7 +69,6 @@ function collectNotes(check: Fields): string[] {
   return notes;
 }
 
-/** A schedule or a period as it is, with its grace. */
 function parseTiming(check: Fields, notes: string[]): Omit<ImportedMonitor['fields'], 'tags'> {
   const schedule = readText(check, 'schedule');
   const grace_seconds = Math.max(1, readNumber(check, 'grace') ?? DEFAULT_GRACE);

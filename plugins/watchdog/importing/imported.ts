@@ -1,28 +1,29 @@
-/** A monitor of another service, as it becomes one of ours. Pure. */
 import { parseJsonText } from '../../../lib/json/parse-json-text.js';
 import { parseCsv } from '../../../lib/text/csv.js';
 import type { MonitorFields } from '../../../ports/domain/watchdog.js';
 
 export interface ImportedMonitor {
-  /** Its id there, by which its children name it. */
   key: string;
   parent_key: string | null;
-  /** What its source is made of. */
+  /** Text from which the source is derived. */
   wanted: string;
-  /** `wanted` is its source: a monitor that has it is this one, and `parent_key` is a source too. */
+  /**
+   * `wanted` is the exact source: an existing monitor with it is this one, and `parent_key` is a
+   * source too.
+   */
   exact?: boolean;
   fields: Omit<MonitorFields, 'source' | 'parent_source'>;
-  /** The probe. Null when its kind has no counterpart here. Not set for monitors that report by themselves. */
+  /**
+   * The probe; null when its kind has no counterpart. Absent for monitors that report by
+   * themselves.
+   */
   probe?: object | null;
-  /** By which another run of the import recognizes it: any of them is enough. */
+  /** Identities by which a repeated import recognizes it; one match is enough. */
   identities: readonly string[];
-  /** The secret part of the address that it is pinged at; null: none. */
   address: string | null;
-  /** What of it has no counterpart here, a sentence each. */
   notes: string[];
 }
 
-/** The file is not what its name says. */
 export class NotImportable extends Error {
   override name = 'NotImportable';
 }
@@ -48,13 +49,12 @@ export const readText = (from: Fields, name: string): string | null => {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : null;
 };
 
-/** Databases and CSV files write numbers as text. */
 export const readNumber = (from: Fields, name: string): number | null => {
   const value = typeof from[name] === 'string' && from[name].trim() !== '' ? Number(from[name]) : from[name];
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 };
 
-/** Databases write truth as 0 and 1, CSV files as text; null: it is not given. */
+/** Accepts 0 and 1 of databases and text of CSV files; null when absent. */
 export function readBoolean(from: Fields, name: string): boolean | null {
   const value = from[name];
   if (typeof value === 'boolean') return value;
@@ -66,7 +66,6 @@ export function readBoolean(from: Fields, name: string): boolean | null {
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What a field holds: as a list, as JSON text of one, or nothing. */
 export function toList(value: unknown): unknown[] {
   const given = typeof value === 'string' ? parseJsonText(value) : value;
   return Array.isArray(given) ? given : [];
@@ -77,7 +76,7 @@ export function toFields(value: unknown): Fields | null {
   return isObject(given) ? given : null;
 }
 
-/** Of JSON: a list, or an object that has one under a name; a list may be an object from id to element. */
+/** Finds the list in JSON: the root, a named member, or an object from id to element. */
 function findRows(json: unknown, names: readonly string[]): unknown[] | undefined {
   if (Array.isArray(json)) return json;
   if (!isObject(json)) return undefined;
@@ -90,8 +89,8 @@ function findRows(json: unknown, names: readonly string[]): unknown[] | undefine
 }
 
 /**
- * The rows that a file holds: JSON or CSV with a first line of names.
- * @param expected names of the list in JSON, columns that CSV must have, and words for what is expected
+ * Parses the rows of a file: JSON, or CSV with a header line.
+ * @param expected names of the list in JSON, required CSV columns, and a description for the error
  * @throws NotImportable
  */
 export function parseList(
@@ -116,7 +115,6 @@ export function parseList(
 const MAX_TAGS = 20;
 const MAX_TAG_CHARACTERS = 64;
 
-/** What is too long or too many is left out and noted. */
 export function readTags(given: readonly string[], notes: string[]): string[] {
   const all = [...new Set(given.map((tag) => tag.trim()).filter((tag) => tag !== ''))];
   const tags = all.filter((tag) => tag.length <= MAX_TAG_CHARACTERS).slice(0, MAX_TAGS);

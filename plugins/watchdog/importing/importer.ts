@@ -1,7 +1,7 @@
 /**
- * Takes over monitors of another service. What was imported before is recognized by its identities or its address and
- * updated; a source that is taken gets a number. Each monitor is whole before the next one: a run that breaks off is
- * repeated.
+ * Imports monitors of another service. Earlier imports are recognized by identity or address and
+ * updated; a source that is already taken gets a number. Each monitor is complete before the next,
+ * so an aborted run can be repeated.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
@@ -16,29 +16,23 @@ import { removeRejectedFields, type GivenMonitor } from './rejected-fields.js';
 
 export interface ImportReport {
   created: string[];
-  /** Those imported before that differ now. */
   updated: string[];
-  /** Those imported before. */
   known: string[];
-  /** What has no counterpart, monitor by monitor. */
+  /** Settings without a counterpart, by monitor. */
   notes: { monitor: string; note: string }[];
 }
 
-/** Monitors of one import. */
 export const MAX_IMPORTED = 10_000;
 const PROGRESS_INTERVAL = 100;
 
 const TIMING_FIELDS = ['schedule', 'period_seconds', 'interval_seconds'] as const;
-/** Fields that name the target of a probe. */
 const TARGET_FIELDS = ['kind', 'url', 'host', 'port'] as const;
 
 interface Run {
   report: ImportReport;
   /** By key. */
   sources: Map<string, string>;
-  /** The last number of each name. */
   names: Map<string, number>;
-  /** Sources that this run has written. */
   claimed: Set<string>;
 }
 
@@ -57,8 +51,8 @@ export class Importer {
   ) {}
 
   /**
-   * @param progress called after every hundred monitors, with how many are done
-   * @throws ServiceError validation_failed for more than `MAX_IMPORTED`
+   * @param progress called after every hundred monitors with the number done
+   * @throws ServiceError validation_failed for more than `MAX_IMPORTED_MONITORS`
    */
   async importAll(
     imported: readonly ImportedMonitor[],
@@ -110,7 +104,6 @@ export class Importer {
     report.notes.push(...notes.map((note) => ({ monitor: source, note })));
   }
 
-  /** The source under which it is here already; null: it is new. */
   async #recognize(one: ImportedMonitor, claimed: ReadonlySet<string>): Promise<string | null> {
     const { address, identities } = one;
     const found =
@@ -120,7 +113,7 @@ export class Importer {
     return found === null || claimed.has(found) ? null : found;
   }
 
-  /** One that an earlier version of this program imported, which had no identities: the same name and target. */
+  /** Recognizes monitors imported by a version without identities: same name and target. */
   async #recognizeLegacy({ address, wanted, exact, fields, probe }: ImportedMonitor): Promise<string | null> {
     if (address !== null) return null;
     const found = await this.deps.monitors.get(getMonitorId(wanted));
@@ -137,7 +130,7 @@ export class Importer {
     return (await this.deps.monitors.get(getMonitorId(source)))?.parent_source ?? null;
   }
 
-  /** Without timing its interval is learned, as of a monitor that a ping made. */
+  /** Without timing the interval is learned, as for a ping URL. */
   async #create(source: string, given: GivenMonitor, notes: string[]): Promise<void> {
     await this.#writeTolerantly(given, notes, async (fields) => {
       const isTimed =
@@ -150,7 +143,7 @@ export class Importer {
     });
   }
 
-  /** @returns whether anything differs now */
+  /** @returns whether anything changed */
   async #update(source: string, given: GivenMonitor, notes: string[]): Promise<boolean> {
     const before = await this.monitors.view(source, CALLER);
     const probe = given.probe && {
@@ -164,7 +157,6 @@ export class Importer {
     return shown(before) !== shown(after);
   }
 
-  /** With all that is taken: what is rejected is left out and noted. */
   async #writeTolerantly<T>(
     given: GivenMonitor,
     notes: string[],
@@ -185,7 +177,10 @@ export class Importer {
     }
   }
 
-  /** @param names the last number of each name, so that a thousand of one name are not tried a million times */
+  /**
+   * @param names last number per name, so that a thousand equal names do not need a million
+   *   attempts
+   */
   async #findFreeSource(wanted: string, names: Map<string, number>): Promise<string> {
     for (let n = (names.get(wanted) ?? 0) + 1; ; n++) {
       const source = n === 1 ? wanted : `${wanted}-${n}`;
@@ -197,11 +192,11 @@ export class Importer {
   }
 }
 
-/** Sorts each monitor after its parent; monitors on a cycle get none. */
+/** Sorts each monitor after its parent; monitors on a cycle lose theirs. */
 function sortParentsFirst(all: readonly ImportedMonitor[]): ImportedMonitor[] {
   const byKey = new Map(all.map((one) => [one.key, one]));
   const depths = new Map<ImportedMonitor, number>();
-  /** Each chain is walked once, so that a chain of thousands does not take millions of steps. */
+  /** Memoized, so that a chain of thousands does not take millions of steps. */
   const depth = (one: ImportedMonitor): number => {
     const chain: ImportedMonitor[] = [];
     let at: ImportedMonitor | undefined = one;

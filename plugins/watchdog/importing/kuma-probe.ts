@@ -1,10 +1,8 @@
-/** Converts a check of Uptime Kuma to a probe. Pure. */
 import { readBoolean, toList, readNumber, toFields, readText, type Fields } from './imported.js';
 
 const MAX_REDIRECTS = 5;
-/** `checks[0].state`: an expression without functions, filters and operators. */
 const PATH = /^[\w-]+(?:\.[\w-]+|\[\d{1,6}\])*$/;
-/** Kuma warns 21, 14 and 7 days before. */
+/** Kuma warns 21, 14 and 7 days before expiry. */
 const CERTIFICATE_DAYS = 21;
 const DEFAULT_PACKET = 56;
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
@@ -13,7 +11,10 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   xml: 'text/xml; charset=utf-8',
 };
 
-/** @param notes collects what has no counterpart. @returns null when nothing of it has a counterpart */
+/**
+ * @param notes collects settings without a counterpart
+ * @returns null when the kind has no counterpart
+ */
 export function buildKumaProbe(type: string, monitor: Fields, notes: string[]): object | null {
   const host = readText(monitor, 'hostname');
   const port = readNumber(monitor, 'port');
@@ -71,7 +72,6 @@ type Inverted = false | { inverted: true };
 
 const buildTrust = (monitor: Fields): object => (readBoolean(monitor, 'ignoreTls') === true ? { insecure: true } : {});
 
-/** Whether it answers, without a log-in. Null: the address names no server. */
 function buildDatabaseProbe(type: string, monitor: Fields, notes: string[], inverted: Inverted): object | null {
   const given = readText(monitor, 'databaseConnectionString') ?? '';
   const url = URL.canParse(given) ? new URL(given) : null;
@@ -93,7 +93,6 @@ function buildDatabaseProbe(type: string, monitor: Fields, notes: string[], inve
   };
 }
 
-/** By the health check of gRPC, in place of the call that Kuma made. */
 function buildGrpcProbe(monitor: Fields, notes: string[], inverted: Inverted): object {
   const [, host = null, port] = /^(?:\w+:\/\/)?(.+?)(?::(\d{1,5}))?\/?$/.exec(readText(monitor, 'grpcUrl') ?? '') ?? [];
   notes.push('Its call and keyword: the health check of gRPC is asked, of the whole server.');
@@ -133,7 +132,7 @@ function buildHttpProbe(type: string, monitor: Fields, notes: string[]): object 
   };
 }
 
-/** An expression of Kuma is JSONata, and a path of its simplest kind is one of ours. */
+/** Kuma uses JSONata; only simple paths have a counterpart. */
 function buildJsonCheck(monitor: Fields, notes: string[]): object {
   const expression = readText(monitor, 'jsonPath') ?? '$';
   const operator = readText(monitor, 'jsonPathOperator') ?? '==';
@@ -152,7 +151,6 @@ function buildJsonCheck(monitor: Fields, notes: string[]): object {
   return { json_path: path };
 }
 
-/** Null: it has none. */
 function buildHeaders(monitor: Fields, body: string | null, notes: string[]): Record<string, string> | null {
   const given = toFields(monitor['headers']);
   if (given === null && readText(monitor, 'headers') !== null) notes.push('Its headers cannot be read: none are sent.');
@@ -161,7 +159,7 @@ function buildHeaders(monitor: Fields, body: string | null, notes: string[]): Re
   const encoding = CONTENT_TYPES[readText(monitor, 'httpBodyEncoding') ?? 'json'];
   if (body !== null && encoding !== undefined && !has('content-type')) found['Content-Type'] = encoding;
   const user = readText(monitor, 'basic_auth_user');
-  // User and password of NTLM stand in the same fields. A secret is sent by the scheme it was made for, or not at all.
+  // NTLM uses the same fields. A secret is sent only by the scheme it was made for.
   const scheme = readText(monitor, 'authMethod');
   if (scheme !== null && scheme !== 'basic')
     notes.push(`Its credentials for ${scheme.slice(0, 20)}: probes do not have this scheme, so none are sent.`);

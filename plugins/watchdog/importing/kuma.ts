@@ -1,6 +1,6 @@
 /**
- * Monitors of Uptime Kuma: from its backup file (`monitorList`), from what its API lists, from the tables of its
- * database, or from CSV. What it asks becomes a probe, what is pushed to it keeps its push address. Pure.
+ * Import of Uptime Kuma monitors from its backup file (`monitorList`), its API, its database
+ * tables, or CSV. Active checks become probes, push monitors keep their push URL.
  */
 import {
   readBoolean,
@@ -21,12 +21,9 @@ const MAX_INTERVAL = 86_400;
 const MIN_TIMEOUT_MS = 100;
 const MAX_TIMEOUT_MS = 30_000;
 const MAX_RETRIES = 10;
-/** Between the tries of a probe. */
 const RETRY_SECONDS = 20;
-/** Clocks and networks are never exact, so that silence of a push monitor counts this much later. */
 const MIN_PUSH_GRACE = 60;
 
-/** Fields of the target, or of the push address. */
 const TARGET_FIELDS = ['url', 'hostname', 'port', 'pushToken', 'databaseConnectionString', 'grpcUrl'] as const;
 
 /** @throws NotImportable */
@@ -37,10 +34,9 @@ export const parseKumaBackup = (text: string): ImportedMonitor[] =>
     what: 'a backup of Uptime Kuma or what its API lists',
   }).map(toImportedMonitor);
 
-/** Tables of its database that an import reads; only the first one must be there. */
 export const KUMA_TABLES = ['monitor', 'tag', 'monitor_tag', 'monitor_notification'] as const;
 
-/** @param tables rows by table, of `kuma.db` */
+/** @param tables rows of `kuma.db` by table name */
 export function parseKumaTables(tables: Readonly<Record<string, readonly Fields[]>>): ImportedMonitor[] {
   const tagsOf = groupByMonitor(tables['monitor_tag']);
   const notificationsOf = groupByMonitor(tables['monitor_notification']);
@@ -62,7 +58,6 @@ function groupByMonitor(rows: readonly Fields[] = []): Map<unknown, Fields[]> {
   return groups;
 }
 
-/** Columns of the database have other names than fields of the API: `push_token`, `accepted_statuscodes_json`. */
 function withApiNames(row: Fields): Fields {
   const renamed = Object.entries(row).map(([name, value]) => [
     name.replace(/_json$/, '').replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
@@ -89,7 +84,7 @@ function toImportedMonitor(row: Fields, at: number): ImportedMonitor {
     key,
     parent_key: parent === null ? null : String(parent),
     wanted: createSource(name),
-    // Ids of two installations overlap: one of them alone is not enough.
+    // Ids of two installations may be equal, so an id alone is no identity.
     identities: [
       `kuma ${key} name ${name}`,
       ...(target.length > 0 ? [`kuma ${key} target ${JSON.stringify([type, ...target])}`] : []),
@@ -134,7 +129,6 @@ function collectNotes(monitor: Fields): string[] {
   return notes;
 }
 
-/** Its period as it is; its retries are the grace. */
 function parsePushTiming(
   monitor: Fields,
   notes: string[],
@@ -147,7 +141,6 @@ function parsePushTiming(
   return { period_seconds: period, grace_seconds: Math.max(MIN_PUSH_GRACE, Math.round(retries * retry)) };
 }
 
-/** Null: it is the interval. */
 function parseRetry(monitor: Fields): number | null {
   const seconds = readNumber(monitor, 'retryInterval') ?? 0;
   return seconds > 0 ? seconds : null;

@@ -1,17 +1,15 @@
-/** What of an imported monitor is rejected, and what is left of it. Pure. */
 import type { ServiceError } from '../../../kernel/errors.js';
 import type { MonitorFields } from '../../../ports/domain/watchdog.js';
 
 export type GivenMonitor = Omit<MonitorFields, 'source'> & { probe?: Record<string, unknown> | null };
 
-/** Rejected together: one has no meaning without the other. */
 const DEPENDENT_FIELDS: Readonly<Record<string, readonly string[]>> = {
   schedule: ['schedule', 'timezone', 'grace_seconds'],
   timezone: ['schedule', 'timezone', 'grace_seconds'],
   period_seconds: ['period_seconds', 'grace_seconds'],
   json_path: ['json_path', 'json_value'],
 };
-/** Without these there is no probe. */
+/** Without these the whole probe is removed. */
 const ESSENTIAL_FIELDS: ReadonlySet<string> = new Set([
   'kind',
   'url',
@@ -26,7 +24,6 @@ function omitFields<T extends object>(from: T, names: readonly string[]): T {
   return Object.fromEntries(Object.entries(from).filter(([name]) => !names.includes(name))) as T;
 }
 
-/** Null: nothing can be left out. */
 export function removeRejectedFields(
   given: GivenMonitor,
   { code, fields, message }: ServiceError,

@@ -1,4 +1,4 @@
-/** Rows as CSV (RFC 4180), which spreadsheets open: a cell never begins as a formula does. Pure. */
+/** CSV (RFC 4180) whose cells never start a spreadsheet formula. */
 import { escapeFormula } from '../../../lib/text/csv.js';
 import type { IncidentView } from '../model/incident.js';
 

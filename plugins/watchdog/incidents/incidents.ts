@@ -1,4 +1,3 @@
-/** Incidents as people and programs read them, with what people say of them (contract 30, beyond the specification). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict, owned } from '../../../kernel/errors.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
@@ -18,7 +17,6 @@ export interface IncidentQuery {
   source?: string;
   open?: boolean;
   project?: string;
-  /** By when they began. */
   since?: string;
   until?: string;
   limit?: number;
@@ -40,7 +38,6 @@ export class Incidents {
     @inject(Timeline) private readonly timeline: Pick<Timeline, 'annotate'>,
   ) {}
 
-  /** Newest first. */
   async listPage(query: IncidentQuery, caller: WatchdogCaller): Promise<IncidentPage> {
     const { incidents, clock } = this.deps;
     const { source, open, since, until, limit = 50, cursor = null } = query;
@@ -53,7 +50,7 @@ export class Incidents {
         began_at: { ...(since !== undefined && { gte: since }), ...(until !== undefined && { lte: until }) },
       }),
     };
-    // A run answers before what it found is written.
+    // A run resolves before its incidents are stored.
     await this.outbox.waitUntilStored();
     const page = await findReadable(incidents, { filter, sort: [['began_at', 'desc']], limit, after: cursor });
     const views = page.items.map((doc) => toIncidentView(doc, clock.now()));
@@ -74,7 +71,6 @@ export class Incidents {
     return maskView(view, await this.visibility.findHiddenInViews([{ suppressed_by: view.suppressed_by }], caller));
   }
 
-  /** The incidents that go on of these, by id. */
   async findOpen(ids: readonly string[]): Promise<Map<string, IncidentView>> {
     if (ids.length === 0) return new Map();
     await this.outbox.waitUntilStored();
@@ -84,9 +80,9 @@ export class Incidents {
   }
 
   /**
-   * Says that the caller is on it, so that nobody else begins as well; another's word takes it over. Who was told of
-   * its alarm is told of that. The same word twice changes nothing, and tells what a crash has kept from them.
-   * @param taken false: nobody is on it any more
+   * Assigns the incident to the caller, replacing another assignee. Receivers of the alarm are
+   * notified. Repeating the call changes nothing, but delivers a notification lost in a crash.
+   * @param taken false removes the assignment
    * @throws ServiceError not_found, insufficient_scope, conflict (it is over)
    */
   async acknowledge(id: string, taken: boolean, caller: WatchdogCaller): Promise<IncidentView> {
@@ -113,7 +109,6 @@ export class Incidents {
     await Promise.all(this.deps.receivers().map(async (receivers) => receivers.said?.(word)));
   }
 
-  /** Lists who was notified of its alarm and of the end of it. */
   async listReceivers({ alarm_event, alarm_at, recovered_event, recovered_at }: IncidentDoc): Promise<AlarmReceiver[]> {
     const down = await this.#listEventReceivers('monitor.down', alarm_event, alarm_at);
     return [...down, ...(await this.#listEventReceivers('monitor.recovered', recovered_event, recovered_at))];
@@ -129,7 +124,10 @@ export class Incidents {
     return (await Promise.all(all)).flat().map((one) => Object.assign({ event }, one));
   }
 
-  /** @param cause what people found out; null: it is not known. @throws ServiceError not_found, insufficient_scope */
+  /**
+   * @param cause null when unknown
+   * @throws ServiceError not_found, insufficient_scope
+   */
   async setCause(id: string, cause: string | null, caller: WatchdogCaller): Promise<IncidentView> {
     await this.getIncident(id, caller);
     await this.deps.incidents.change({ id }, { set: { cause: cause ? cleanText(cause) : null } });

@@ -1,9 +1,8 @@
 /**
- * Monitors in their maintenance windows and silences (contract 30, amendments). A window is a document; while it is
- * open each of its monitors holds its id and its end, those of a maintenance apart from those of a silence. The end
- * makes the monitor due for the evaluator. Order: the window → its monitors. What a crash leaves between, and
- * monitors that came below a subtree since, the next run of the evaluator finds; a monitor whose window is gone ends
- * there too (docs/consistency.md).
+ * Applies maintenance windows and silences to monitors (contract 30, amendments). Monitors store id
+ * and end of their open window, separately for both kinds. Order of writes: the window, then its
+ * monitors. The next evaluator run repairs what a crash left and follows changes of subtrees
+ * (docs/consistency.md).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
@@ -21,21 +20,18 @@ import { writeChangeSets, type PendingWrite } from '../store/change-set-writes.j
 import { Ancestry } from '../tree/ancestry.js';
 
 const BATCH_SIZE = 500;
-/** How long the right to write windows lasts, unless it is renewed; how long another waits for it. */
 const LEASE_MS = 30_000;
 const LEASE_WAIT_MS = 15_000;
 const RETRY_DELAY_MS = 20;
-/** A monitor that is written meanwhile is read again so often; after that the next run takes it. */
 const MAX_ATTEMPTS = 3;
 
-/** Where a monitor holds the id and the end of its window. */
 const FIELDS = {
   maintenance: { id: 'maintenance_id', until: 'maintenance_until' },
   silence: { id: 'silence_id', until: 'silence_until' },
 } as const satisfies Record<WindowKind, Record<'id' | 'until', keyof MonitorDoc>>;
 const KINDS = Object.keys(FIELDS) as WindowKind[];
 
-/** What holds a monitor: of its windows of one kind the one that ends last. */
+/** The window that applies to a monitor: the one of its kind that ends last. */
 interface Hold {
   doc: MonitorDoc;
   window: WindowDoc;
@@ -43,7 +39,6 @@ interface Hold {
 }
 
 interface ApplyResult {
-  /** As they were written, with entries of their timeline. */
   changed: MonitorDoc[];
   errors: number;
 }
@@ -61,9 +56,9 @@ export class Maintenance {
   }
 
   /**
-   * Brings every monitor in line with the windows as they are now, and deletes windows that are over for good. One
-   * writer at a time, in all processes: of two that ran concurrently, the one that had read the windows earlier would
-   * release monitors from a window that it has not seen (contract 30, amendments).
+   * Updates every monitor to the current windows and deletes windows that ended for good. Only one
+   * process does so at a time: a concurrent one with an older list would release monitors from a
+   * window it has not seen (contract 30, amendments).
    */
   apply(): Promise<ApplyResult> {
     return this.#mutex.run('windows', async () => {
@@ -80,7 +75,6 @@ export class Maintenance {
     });
   }
 
-  /** Null: another process has had it for too long. */
   async #acquireLease(): Promise<HeldLease | null> {
     const options = { id: 'maintenance', what: 'maintenance windows', ttlMs: LEASE_MS, judge: 'clock' } as const;
     const lease = await createProcessLease(this.deps.leases, this.deps, options);
@@ -109,14 +103,13 @@ export class Maintenance {
         return doc[fields.id] !== window.id || doc[fields.until] !== until;
       });
       if (due.length === 0) break;
-      // One write of each monitor at a time: one that is in both is read again for the other.
       const first = due.filter((hold, i) => due.findIndex(({ doc }) => doc.id === hold.doc.id) === i);
       const written = await this.#write(first.map((hold) => this.#buildHoldWrite(hold, now)));
       changed.push(...written.won);
       errors += written.errors;
       if (written.won.length + written.errors >= due.length) break;
     }
-    // What cannot be read is not gone: its monitors stay as they are.
+    // A window that cannot be read is not gone: its monitors stay unchanged.
     const ended = await this.#release(holds, unread, now);
     if (over.length > 0 && (await this.deps.clockBelieved()))
       await this.deps.windows.remove({ id: { in: over.map(({ id }) => id) } });
@@ -157,7 +150,7 @@ export class Maintenance {
       limit: BATCH_SIZE,
       damaged: this.#damage.tell,
     });
-    // One that was deleted and made again is another monitor.
+    // A monitor that was deleted and created again is another monitor.
     const found = there.filter((doc) => series === undefined || series.includes(doc.series));
     if (subtree !== null && found.some(({ source }) => source === subtree))
       found.push(...(await this.ancestry.listDescendants(subtree)));
@@ -165,8 +158,8 @@ export class Maintenance {
   }
 
   /**
-   * Monitors whose window is gone, or which it is not for any more (they left its subtree or project, or were made
-   * again), end now: due immediately, for the evaluator. Returns how many failed.
+   * Makes monitors due immediately whose window is gone or no longer applies to them: they left its
+   * subtree or project, or were created again. Returns how many failed.
    */
   async #release(holds: readonly Hold[], unread: readonly string[], now: number): Promise<number> {
     let errors = 0;
@@ -204,7 +197,6 @@ export class Maintenance {
     return errors;
   }
 
-  /** A deleted monitor leaves its windows, and a window without monitors goes. */
   async forget({ source, series }: MonitorDoc): Promise<void> {
     const { windows } = this.deps;
     for (const window of await all(windows, { limit: BATCH_SIZE, damaged: this.#damage.tell })) {

@@ -1,4 +1,3 @@
-/** Creates, lists and ends maintenance windows and silences (contract 30, amendments). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, owned } from '../../../kernel/errors.js';
 import { all } from '../../../lib/paging.js';
@@ -14,9 +13,8 @@ import { TokenGuard } from '../token-guard.js';
 import { Maintenance } from './maintenance.js';
 
 export const MAX_WINDOW_SOURCES = 500;
-/** Of a project, or of callers of the whole service. A window of a subtree of 100,000 monitors is one. */
 const MAX_WINDOWS = 1_000;
-/** A window that somebody forgets must not silence a monitor for good. */
+/** A forgotten window must not silence a monitor forever. */
 const MAX_WINDOW_MS = 366 * DAY_MS;
 export const MAX_REPEATED_SECONDS = (7 * DAY_MS) / 1000;
 const PAGE_SIZE = 500;
@@ -26,7 +24,7 @@ export interface NewWindow {
   sources?: string[];
   subtree?: string | null;
   reason?: string | null;
-  /** RFC 3339, UTC; absent: now. */
+  /** RFC 3339, UTC; absent means now. */
   from?: string | null;
   until?: string | null;
   schedule?: string | null;
@@ -43,7 +41,6 @@ export class MaintenanceWindows {
     @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
   ) {}
 
-  /** What is open first, then by when it opens. A caller of one project sees its own. */
   async list(caller: WatchdogCaller, kind: WindowKind = 'maintenance'): Promise<WindowView[]> {
     const now = this.deps.clock.now();
     const windows = await all(this.deps.windows, { limit: PAGE_SIZE });
@@ -58,7 +55,7 @@ export class MaintenanceWindows {
   }
 
   /**
-   * Its monitors are in maintenance or silenced when this resolves, where it is open already.
+   * Creates a window. If it is already open, its monitors are in it when this resolves.
    * @throws ServiceError validation_failed, not_found, insufficient_scope
    */
   async create(given: NewWindow, caller: WatchdogCaller, kind: WindowKind = 'maintenance'): Promise<WindowView> {
@@ -85,8 +82,9 @@ export class MaintenanceWindows {
   }
 
   /**
-   * Ends a window, or takes a planned one back. Its monitors go on at the next run of the evaluator, or with their next
-   * heartbeat. @throws ServiceError not_found, insufficient_scope
+   * Ends or cancels a window. Its monitors are released by the next evaluator run or their next
+   * heartbeat.
+   * @throws ServiceError not_found, insufficient_scope
    */
   async remove(id: string, caller: WatchdogCaller, kind: WindowKind = 'maintenance'): Promise<WindowView> {
     const { windows, clock } = this.deps;
@@ -104,7 +102,10 @@ export class MaintenanceWindows {
     await this.outbox.flush(changed);
   }
 
-  /** Of the monitors that it names. @throws ServiceError not_found, insufficient_scope, validation_failed */
+  /**
+   * Returns the series of the named monitors.
+   * @throws ServiceError not_found, insufficient_scope, validation_failed
+   */
   async #listSeries({ sources, subtree }: WindowDoc, caller: WatchdogCaller): Promise<string[]> {
     const named = subtree === null ? sources : [...sources, subtree];
     if (named.length === 0) throw invalid({ sources: 'must name a monitor, or `subtree` one with all below it' });

@@ -1,4 +1,3 @@
-/** `GET /metrics` (contract 30): condensed history, the seven-day baseline, and how far the latest value is from it. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalidQuery } from '../../../kernel/errors.js';
 import { HOUR_MS, isoOf } from '../../../lib/time.js';
@@ -11,7 +10,6 @@ import { RunningStats } from './stats.js';
 const DAY_MS = 24 * HOUR_MS;
 export const BASELINE_DAYS = 7;
 const EPSILON = 1e-12;
-/** Widths that people read easily, in seconds; beyond them by doubling. */
 const BUCKET_WIDTHS_SECONDS = [
   1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1200, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200, 86_400,
 ];
@@ -22,7 +20,6 @@ export interface HistoryQuery {
   from?: string;
   to?: string;
   points?: number;
-  /** Least width of a bucket in seconds. */
   resolution?: number | 'auto';
 }
 
@@ -52,7 +49,7 @@ export interface Deviation {
   zscore: number | null;
   direction: 'above' | 'below' | 'equal';
   significant: boolean;
-  /** Why it is, or is not: `significant`, `insufficient_data`, `within_band`, `small_change`, `mean_near_zero`. */
+  /** `significant`, `insufficient_data`, `within_band`, `small_change` or `mean_near_zero`. */
   reason: string;
 }
 
@@ -71,7 +68,7 @@ export interface History {
   metrics: Record<string, MetricHistory>;
 }
 
-/** The narrowest width that gives at most `points` epoch-aligned buckets. Pure; times in ms. */
+/** Returns the narrowest width that gives at most `points` epoch-aligned buckets; times in ms. */
 export function getBucketSeconds(from: number, to: number, points: number, least = 1): number {
   const fits = (width: number): boolean => Math.floor(to / (width * 1000)) - Math.floor(from / (width * 1000)) < points;
   const known = BUCKET_WIDTHS_SECONDS.find((width) => width >= least && fits(width));
@@ -97,7 +94,7 @@ export function getDeviation(value: number, { mean, stddev, sufficient, min, max
   const absolute = value - mean;
   const near = Math.abs(mean) < EPSILON;
   const percent = near ? null : (absolute / Math.abs(mean)) * 100;
-  // Rounding in the mean must not make a deviation out of a series that never moved.
+  // Rounding in the mean must not create a deviation in a constant series.
   const flat = stddev === 0 || min === max;
   const zscore = flat ? 0 : absolute / stddev;
   const reason = !sufficient
@@ -152,7 +149,6 @@ export class Histories {
     return { source: doc.source, from: isoOf(from), to: isoOf(to), bucket_seconds: width, metrics };
   }
 
-  /** Over all samples of the last seven days, by index of the name. */
   async baselines(doc: MonitorDoc, now: number): Promise<Map<number, RunningStats>> {
     const all = new Map<number, RunningStats>();
     const of = (index: number): RunningStats =>
@@ -179,7 +175,10 @@ export class Histories {
     return all;
   }
 
-  /** Hours do not keep their last value: it is read from the samples after the newest whole hours. */
+  /**
+   * Hourly statistics have no last value, so it is read from the samples after the newest whole
+   * hours.
+   */
   async #latest(doc: MonitorDoc, from: number, to: number, all: Map<number, Buckets>): Promise<void> {
     const since = new Set([...all.values()].filter((b) => b.valueAt < b.at).map((b) => Math.floor(b.at / HOUR_MS)));
     for (const hour of since) {
@@ -200,9 +199,7 @@ function parseSpan({ hours, from, to }: HistoryQuery, now: number): { from: numb
   return { from: start, to: end };
 }
 
-/** One metric over the window: spikes survive in min and max. */
 class Buckets {
-  /** Time of the newest sample, and of the one whose value is known. */
   at = -Infinity;
   valueAt = -Infinity;
   value = 0;

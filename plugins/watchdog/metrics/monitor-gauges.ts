@@ -1,13 +1,11 @@
-/** Numbers of each monitor for `GET /metrics`, behind `watchdog.monitor_metrics`; the label is its source. */
 import type { Metrics } from '../../../ports/metrics.js';
 import type { MonitorView } from '../../../ports/domain/watchdog.js';
 import type { Snapshot } from '../monitors/snapshot.js';
 
-/** By source; what has no number is left out. */
 type Numbers = Record<string, number>;
 type Shown = Pick<MonitorView, 'source' | 'state' | 'last_heartbeat_at' | 'metrics_json'>;
 
-/** As many as one answer of the status holds. */
+/** Equals the limit of one `/status` response. */
 const MAX_MONITORS = 5_000;
 
 const GAUGES: readonly [name: string, help: string, read: (monitor: Shown) => number | null][] = [
@@ -54,7 +52,6 @@ function listNumbers({ rows }: Snapshot): Numbers[] {
 }
 
 export function addMonitorGauges(metrics: Metrics, snapshots: { take: () => Promise<Snapshot> }): void {
-  // One scrape reads every gauge: they share a snapshot.
   let current: Promise<Numbers[]> | null = null;
   const read = (): Promise<Numbers[]> => {
     current ??= snapshots

@@ -1,17 +1,11 @@
 /**
- * Where samples go. The newest are kept in the monitor itself (`tail`), in the write that every heartbeat makes anyway;
- * a full tail becomes one chunk and goes into the statistics of its hour, an hour that ended becomes one rollup. So a
- * sample costs no write of its own, and 14 days at one minute are some 1,000 chunks and 336 rollups. The tail is text:
- * the store carries it along with every heartbeat and need not read a hundred numbers to do so.
+ * Storage of samples. The monitor stores the newest ones as text (`tail`) within the write of its
+ * heartbeat. A full tail becomes a chunk and is added to its hour; a finished hour becomes a
+ * rollup.
  *
- * Rejected: a document per heartbeat (a second insert with two indexes each time, and 20,160 documents to read for 14
- * days), a document per hour (rewritten 3,600 times by a monitor that beats every second), statistics kept with every
- * heartbeat (they were most of what it wrote; a reader adds up the few rows of the tail by itself).
- *
- * Order: chunk and rollup under ids that follow from the monitor → the monitor, which starts a new tail. A crash
- * between leaves both; readers leave out the chunk and the hour that the monitor still holds, and the next heartbeat
- * writes them again. A process that knows an older state of the monitor may write an older chunk: it never replaces a
- * larger one, because tails of one number only grow.
+ * Order of writes: chunk and rollup under derived ids, then the monitor with a new tail. After a
+ * crash in between, readers skip what the monitor still contains, and the next heartbeat writes it
+ * again. An outdated process never replaces a larger chunk.
  */
 import { HOUR_MS } from '../../../lib/time.js';
 import { StoreConflict, type Collection, type Update } from '../../../ports/store.js';
@@ -19,9 +13,7 @@ import type { WatchdogDeps } from '../deps.js';
 import type { ChunkDoc, HourStats, MonitorDoc, RollupDoc, SampleRow, MetricStats } from '../model/documents.js';
 import { addSample } from './stats.js';
 
-/** Metrics of one monitor. */
 export const MAX_NAMES = 200;
-/** Some 20 heartbeats of four metrics; short enough that a monitor's row seldom outgrows its page. */
 export const TAIL_CHARS = 800;
 
 export const getChunkId = (series: string, chunk: number): string => `${series}:${chunk}`;
@@ -30,7 +22,6 @@ export const parseRows = (text: string): SampleRow[] => JSON.parse(`[${text}]`) 
 export const parseHour = ({ hour }: Pick<MonitorDoc, 'hour'>): HourStats | null =>
   hour === null ? null : (JSON.parse(hour) as HourStats);
 
-/** Puts names to indexes, within the cap of the monitor. */
 export function indexSamples(
   names: readonly string[],
   samples: readonly [string, number][],
@@ -54,9 +45,6 @@ export function indexSamples(
   return { names: grown, pairs, dropped };
 }
 
-/**
- * Adds the samples to `next`, and writes what is full or belongs to another hour (the clock may have been set back).
- */
 export async function appendSamples(
   stores: Pick<WatchdogDeps, 'chunks' | 'rollups'>,
   next: MonitorDoc,
@@ -77,7 +65,8 @@ export async function appendSamples(
 }
 
 /**
- * The tail becomes a chunk and part of its hour; an hour that ended is written, one that was left is taken up again.
+ * Turns the tail into a chunk and adds it to its hour. A finished hour is written, an earlier one
+ * is resumed.
  */
 async function flushTail(
   { chunks, rollups }: Pick<WatchdogDeps, 'chunks' | 'rollups'>,

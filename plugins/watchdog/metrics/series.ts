@@ -1,6 +1,5 @@
 /**
- * Reads samples back: chunks and the monitor's tail, hours and the monitor's hour, each once (samples.ts says how they
- * are written).
+ * Reads stored samples, each once: chunks with the monitor's tail, rollups with its current hour.
  */
 import type { Find } from '../../../ports/store.js';
 import { inject, injectable } from '../../../kernel/contract.js';
@@ -12,13 +11,11 @@ import type { MonitorDoc, RollupDoc, SampleRow, MetricStats } from '../model/doc
 import { getChunkId, parseHour, parseRows } from './samples.js';
 
 const PAGE_SIZE = 500;
-/** Chunks that a sparkline looks at: those of a slow monitor hold one heartbeat each. */
 const NEWEST_CHUNKS = 4;
-/** Rows after which the event loop gets its turn. */
 const SLICE_ROWS = 20_000;
 
 export interface SeriesSink {
-  /** @param at milliseconds since 1970 */
+  /** @param at in ms since 1970 */
   sample(index: number, value: number, at: number): void;
   hour(index: number, stats: MetricStats, hourStart: number): void;
 }
@@ -27,7 +24,10 @@ export interface SeriesSink {
 export class MetricSeries {
   constructor(@inject(DEPS) private readonly deps: WatchdogDeps) {}
 
-  /** The newest rows of each monitor, by its id: of the last full chunks and of the tail. @param docs at most 200 */
+  /**
+   * Returns the newest rows of each monitor, by its id.
+   * @param docs at most 200
+   */
   async newest(docs: readonly MonitorDoc[]): Promise<Map<string, SampleRow[]>> {
     const idsOf = ({ series, chunk }: MonitorDoc): string[] =>
       [...Array(NEWEST_CHUNKS).keys()].map((n) => getChunkId(series, chunk - NEWEST_CHUNKS + n));
@@ -39,7 +39,6 @@ export class MetricSeries {
     );
   }
 
-  /** Every sample with `from` ≤ time ≤ `to`, chunk by chunk. */
   async samples(doc: MonitorDoc, from: number, to: number, sink: SeriesSink['sample']): Promise<void> {
     const held = getChunkId(doc.series, doc.chunk);
     let seen = 0;
@@ -57,8 +56,8 @@ export class MetricSeries {
   }
 
   /**
-   * The same span by whole hours where it holds them, by samples at its ends: exact, and 14 days are some 336 documents
-   * however often the monitor beats.
+   * Reads whole hours as statistics and both ends as samples. Exact, and 14 days need about 336
+   * documents at any heartbeat rate.
    */
   async hours(doc: MonitorDoc, from: number, to: number, sink: SeriesSink): Promise<void> {
     const first = Math.ceil(from / HOUR_MS);
@@ -75,14 +74,12 @@ export class MetricSeries {
     const page = await this.deps.rollups.find({ filter, sort: [['hour', 'asc']], limit: 1_000 });
     for (const rollup of page.items) if (rollup.hour !== held?.hour) feedHour(rollup, sink);
     if (held !== null && held.hour >= first && held.hour < end) feedHour(held, sink);
-    // The tail is in no hour yet.
     read(parseRows(doc.tail), doc.tail_base, first * HOUR_MS, end * HOUR_MS - 1, (index, value, at) =>
       sink.sample(index, value, at),
     );
   }
 }
 
-/** Answers how many rows it looked at. */
 function read(rows: readonly SampleRow[], base: number, from: number, to: number, sink: SeriesSink['sample']): number {
   for (const row of rows) {
     const at = base + (row[0] as number);

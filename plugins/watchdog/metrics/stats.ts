@@ -1,9 +1,10 @@
 /**
- * Mean and deviation by Welford's method, and the merging of two (Chan et al.): exact for long series of large values.
+ * Mean and variance by Welford's method, merged as by Chan et al.: numerically stable for long
+ * series of large values.
  */
 import type { MetricStats } from '../model/documents.js';
 
-/** @param at milliseconds after the hour began */
+/** @param at in ms after the hour began */
 export function addSample(stats: MetricStats | null | undefined, value: number, at: number): MetricStats {
   if (!stats) return [1, value, 0, value, value, at, at];
   const [n, mean, m2, min, max, first, last] = stats;
@@ -20,7 +21,6 @@ export function addSample(stats: MetricStats | null | undefined, value: number, 
   ];
 }
 
-/** Statistics over any span; times are milliseconds since 1970. */
 export class RunningStats {
   n = 0;
   mean = 0;
@@ -34,7 +34,7 @@ export class RunningStats {
     this.merge(1, value, 0, value, value, at, at);
   }
 
-  /** @param hourStart milliseconds since 1970 */
+  /** @param hourStart in ms since 1970 */
   addHour([n, mean, m2, min, max, first, last]: MetricStats, hourStart: number): void {
     this.merge(n, mean, m2, min, max, hourStart + first, hourStart + last);
   }
@@ -51,7 +51,7 @@ export class RunningStats {
     this.last = Math.max(this.last, last);
   }
 
-  /** With n−1; 0 for a single value. */
+  /** Sample standard deviation (n−1); 0 for a single value. */
   get stddev(): number {
     return this.n < 2 ? 0 : Math.sqrt(Math.max(0, this.m2) / (this.n - 1));
   }

@@ -1,9 +1,10 @@
-/** Who calls, and what of the watchdog is theirs (contract 30, endpoints; contract 10, tokens). */
+/**
+ * Identity and rights of a caller of the watchdog (contract 30, endpoints; contract 10, tokens).
+ */
 import { refusals, type Catalogue } from '../../../kernel/contract.js';
 import { denied, ServiceError } from '../../../kernel/errors.js';
 import type { Principal } from '../../../ports/http.js';
 
-/** The error codes of the watchdog (contract 30, heartbeat). */
 export const ERRORS = {
   source_mismatch: [403, 'A `wd_live_` token was used for another source than its own.', 'Not for this monitor'],
 } as const satisfies Catalogue;
@@ -11,15 +12,17 @@ export const ERRORS = {
 const refusal = refusals(ERRORS);
 
 export interface WatchdogCaller {
-  /** What the audit log and the timeline show. */
   name: string;
-  /** Id of its token, of a sub-token that of its master, whose limits it shares; null without one. */
+  /**
+   * Id of its token; for a sub-token that of the parent, whose limits it shares. Null without a
+   * token.
+   */
   token: string | null;
-  /** The only project it may touch; null: all. */
+  /** The only accessible project; null for all. */
   project: string | null;
-  /** The only source it may touch (`wd_live_`); null: all. */
+  /** The only accessible source (`wd_live_`); null for all. */
   source: string | null;
-  /** A public key: it may make so many monitors, and touches those that were made under its `token` and no others. */
+  /** Maximum monitors of a public key, which may access only monitors created under its `token`. */
   most?: number;
 }
 
@@ -33,7 +36,10 @@ export function toWatchdogCaller(principal: Principal): WatchdogCaller {
   throw new ServiceError('unauthorized', 'This needs a credential.');
 }
 
-/** A reader: `watchdog:read`, the shared key, or a `wd_live_` token. @throws ServiceError insufficient_scope */
+/**
+ * Requires a reader: `watchdog:read`, the shared key, or a `wd_live_` token.
+ * @throws ServiceError insufficient_scope
+ */
 export function toWatchdogReader(principal: Principal): WatchdogCaller {
   const caller = toWatchdogCaller(principal);
   if (principal.kind !== 'token' || principal.token_kind === 'watchdog') return caller;

@@ -1,7 +1,6 @@
 /**
- * Changes of a monitor as one atomic write: the fields, and the timeline entries about them. Pure: a heartbeat, the
- * evaluator and the deletion make one. Its write compares `rev`, so a change set made from an old state is never
- * written.
+ * Changes of a monitor as one atomic write: fields and their timeline entries. The write compares
+ * `rev`, so a change set based on an outdated state is never written.
  */
 import { isoOf } from '../../../lib/time.js';
 import type { MonitorCertificateExpiring, MonitorEvent, MonitorState } from '../../../ports/domain/watchdog.js';
@@ -22,16 +21,12 @@ const LEVELS: Readonly<Record<MonitorState, Level>> = {
   maintenance: 'info',
 };
 
-/** Of what a heartbeat said, in the incident that it began. */
 const MAX_NOTE_CHARACTERS = 500;
-/** Of the last heartbeat's message, in an event. */
 const MAX_MESSAGE_CHARACTERS = 1_000;
 
-/** What a heartbeat that reports a failure says of it. */
 export interface FailureReport {
   message: string | null;
   exit_code?: number | null;
-  /** A probe of this service reports it. */
   probed?: boolean;
 }
 
@@ -40,11 +35,9 @@ const toReportFields = ({ message, exit_code }: FailureReport): Pick<MonitorEven
   exit_code: exit_code ?? null,
 });
 
-/** A monitor as it will be, and its new timeline entries. */
 export class MonitorChangeSet {
   readonly next: MonitorDoc;
   readonly entries: TimelineOutboxEntry[] = [];
-  /** Now. */
   readonly at: string;
 
   constructor(
@@ -61,7 +54,7 @@ export class MonitorChangeSet {
     return this;
   }
 
-  /** To another state; leaving `down` ends its alarm. Nothing when it is in that state already. */
+  /** Changes the state; leaving `down` ends the alarm. Does nothing when the state is unchanged. */
   to(state: MonitorState, message: string, more: Pick<TimelineOutboxEntry, 'since' | 'note'> = {}): this {
     const { next } = this;
     const from = next.state;
@@ -78,14 +71,17 @@ export class MonitorChangeSet {
     return this.assign({ uptime: recordUptime(next, this.now), state, last_state_change_utc: at, ...silenced });
   }
 
-  /** Down; `alarm` or `suppress` must follow. @param note what its heartbeat said of it */
+  /**
+   * Sets the state `down`; the caller then emits or suppresses the alarm.
+   * @param note text of the heartbeat
+   */
   down(since: number, message: string, note: string | null = null): this {
     const from = this.next.state;
     const more = { since: isoOf(since), ...(note !== null && { note: note.slice(0, MAX_NOTE_CHARACTERS) }) };
     return this.to('down', message, more).assign({ down_since_utc: isoOf(since), down_from: from });
   }
 
-  /** Into a maintenance window, or from one to another. An open alarm ends; the state that it has is held. */
+  /** Enters a maintenance window, or another one. An open alarm ends; the current state is held. */
   hold(window: { id: string; until: string; reason: string | null }): this {
     const { state, down_since_utc, maintenance_id } = this.next;
     if (typeof maintenance_id !== 'string') this.assign({ held_state: state, held_since: down_since_utc });
@@ -98,18 +94,18 @@ export class MonitorChangeSet {
     return this.to('maintenance', window.reason === null ? 'Maintenance' : `Maintenance: ${window.reason}`);
   }
 
-  /** In a window: what a heartbeat says of the state comes true when the window ends. */
+  /** Stores the state that a heartbeat reports in a window, which applies when the window ends. */
   setHeldState(state: MonitorState): this {
     const since = state === 'down' ? (this.next.held_since ?? this.at) : null;
     return this.assign({ held_state: state, held_since: since });
   }
 
-  /** `monitor.recovered` for an open alarm, nothing for a suppressed one; none afterwards. */
+  /** Ends the alarm; an open one emits `monitor.recovered`. */
   recover(state: MonitorState, resolution: string | null): this {
     return this.#endAlarm('monitor.recovered', state, resolution);
   }
 
-  /** `monitor.alarm_closed` for an open alarm: its monitor is deleted, which is no recovery. */
+  /** Ends an open alarm with `monitor.alarm_closed`, because deleting a monitor is no recovery. */
   close(): this {
     return this.#endAlarm('monitor.alarm_closed', this.next.state, 'deleted');
   }
@@ -144,7 +140,10 @@ export class MonitorChangeSet {
     return { name, tags, last_heartbeat_at };
   }
 
-  /** Emits the alarm. @param heartbeat the one that reported the failure; null: heartbeats are missing */
+  /**
+   * Emits the alarm.
+   * @param heartbeat the one that reported the failure; null when heartbeats are missing
+   */
   alarm(deferred: boolean, heartbeat: FailureReport | null = null): this {
     const { down_since_utc, down_from } = this.next;
     const alarm_id = this.ids.uuid();
@@ -166,7 +165,10 @@ export class MonitorChangeSet {
     return this.#addAlarm('monitor.down', 'error', data, message);
   }
 
-  /** `monitor.warning`, when it enters warning from a state other than down. @param reason a sentence */
+  /**
+   * Emits `monitor.warning` when the previous state was not `down`.
+   * @param reason a sentence
+   */
   warn(reason: string): this {
     const { before, next } = this;
     if (next.state !== 'warning' || before.state === 'warning' || before.state === 'down') return this;
@@ -182,24 +184,26 @@ export class MonitorChangeSet {
     return this.#addAlarm('monitor.warning', 'warning', data, reason);
   }
 
-  /** The alarm of a monitor that is down: held back below one that is down, and while it is silenced. */
+  /** Raises the alarm of a down monitor; a down ancestor suppresses it, a silence defers it. */
   raise(by: string | null, heartbeat: FailureReport | null = null): this {
     if (by !== null) return this.suppress(by);
     return isSilenced(this.next, this.now) ? this.#deferToSilenceEnd() : this.alarm(false, heartbeat);
   }
 
-  /** Holds the alarm back until the silence ends. */
   #deferToSilenceEnd(): this {
     this.assign({ alarm: 'suppressed', suppressed_by: null, released_at: null });
     return this.#addEntry('suppression', 'alarm.suppressed', 'warning', { message: 'Alarm held back: silenced' });
   }
 
-  /** Into a silence, or from one to another. Its state and an open alarm stay as they are. */
+  /** Enters a silence, or another one. The state and an open alarm stay unchanged. */
   silence(window: { id: string; until: string; reason: string | null }): this {
     return this.assign({ silence_id: window.id, silence_until: window.until, silence_reason: window.reason });
   }
 
-  /** Its silence is over: what it held back is sent now. @param by the ancestor that is down; null: none */
+  /**
+   * Ends the silence and emits what it deferred.
+   * @param by the down ancestor, or null
+   */
   endSilence(by: string | null): this {
     const { state, alarm, suppressed_by, released_at, silenced = null } = this.next;
     this.assign(NO_SILENCE);
@@ -208,13 +212,11 @@ export class MonitorChangeSet {
     return by === null ? this.alarm(true) : this.suppress(by);
   }
 
-  /** `monitor.certificate_expiring`. @param reason a sentence */
   certificate(expiry: Pick<MonitorCertificateExpiring, 'days_left' | 'expires_at'>, reason: string): this {
     const { name, tags } = this.#getEventFields();
     return this.#addAlarm('monitor.certificate_expiring', 'warning', { name, tags, ...expiry }, reason);
   }
 
-  /** An ancestor is down, so there is no alarm. */
   suppress(by: string): this {
     this.assign({ alarm: 'suppressed', suppressed_by: by, released_at: null });
     return this.#addEntry('suppression', 'alarm.suppressed', 'warning', {
@@ -242,7 +244,10 @@ export class MonitorChangeSet {
     return this;
   }
 
-  /** The write: only what differs. @param due when the evaluator looks here again */
+  /**
+   * Returns the write with the changed fields only.
+   * @param due next check by the evaluator
+   */
   update(due = getNextCheck(this.next)): Update {
     const { before, next, entries } = this;
     next.next_check_at = due;

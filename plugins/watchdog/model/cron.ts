@@ -1,6 +1,6 @@
 /**
- * Cron expressions (contract 30, beyond the specification and amendments): five fields or a name such as `@daily`, in a
- * time zone. Due times follow daylight saving as Vixie cron does (due-times.ts). Pure.
+ * Cron expressions (contract 30, beyond the specification and amendments): five fields or a name
+ * such as `@daily`, in a time zone. Daylight saving is handled as in Vixie cron (due-times.ts).
  */
 import { Cron } from 'croner';
 import { BoundedMap } from '../../../lib/bounded-map.js';
@@ -17,25 +17,22 @@ export const CRON_NICKNAMES = [
   '@annually',
 ] as const;
 const MAX_EXPRESSION_CHARACTERS = 200;
-/** Digits, names of months and days, what repeats them, and `L`, `W` and `#` as the library defines them. */
 const FIELD = /^(?:[\d*/,#LW-]|[A-Za-z]{3})+$/;
 const EVERY = '*';
 const FIELDS = ['minute', 'hour', 'day of the month', 'month', 'day of the week'] as const;
 
-/** A cron expression or a time zone that cannot be read. */
 export class CronInvalid extends Error {
   override name = 'CronInvalid';
   constructor(
     readonly field: 'schedule' | 'timezone',
     message: string,
-    /** The first character at fault, from 1; null for a time zone. */
+    /** Position of the first invalid character, from 1; null for a time zone. */
     readonly position: number | null,
   ) {
     super(message);
   }
 }
 
-/** An expression in its zone, with its last answer. */
 interface CachedPattern {
   pattern: CronPattern;
   /** The requested time and the first due time after it, or null. */
@@ -45,7 +42,7 @@ interface CachedPattern {
 
 const patternCache = new BoundedMap<CachedPattern>({ most: 5_000 });
 
-/** As Vixie cron has it: a day must fit both fields of days when one of them begins with `*`, else either of them. */
+/** As in Vixie cron, both day fields must match when one begins with `*`; otherwise one of them. */
 function getPattern(expression: string): CronPattern {
   const [minute = '', hour = '', day = '', , weekday = ''] = (expression === '@hourly' ? '0 * * * *' : expression)
     .trim()
@@ -95,10 +92,10 @@ function checkField(text: string, i: number, position: number): void {
 }
 
 /**
- * The first due time after `after`; null: there is none. Both in ms since 1970. An answer holds for every time between
- * what was asked for and it, so most askings compute nothing: monitors are looked at more often than they are due.
- * @param expression checked when it was given (`checkCron`)
- * @throws Error when it cannot be read, or this system does not know the zone any more
+ * Returns the first due time after `after`, or null; both in ms since 1970. The last result is
+ * cached.
+ * @param expression a validated one (`validateCron`)
+ * @throws Error when the system no longer supports the time zone
  */
 export function getNextDue(expression: string, timezone: string, after: number): number | null {
   const key = `${timezone} ${expression}`;

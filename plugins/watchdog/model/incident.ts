@@ -1,7 +1,6 @@
 /**
- * An incident: one time in which a monitor was down, from the silence that began it to its end (contract 30, alarms).
- * Made of the entries that a change of state leaves in the outbox, under an id that those carry, so that an entry that
- * comes twice writes the same. Pure.
+ * An incident: one period in which a monitor was down (contract 30, alarms). Built from the outbox
+ * entries of state changes, which carry its id, so that a repeated entry writes the same data.
  */
 import type { WriteOp, Doc } from '../../../ports/store.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
@@ -14,25 +13,20 @@ export interface IncidentDoc extends Doc {
   project: string | null;
   began_at: string;
   ended_at: string | null;
-  /** The state that it went on in; null while it is down, and where the monitor was deleted. */
+  /** The state after it; null while down, and when the monitor was deleted. */
   ended_in: MonitorState | null;
-  /** Why it counts as down. */
   message: string;
-  /** What its heartbeat said, where it reported the error itself. */
   note: string | null;
   alarm_id: string | null;
   alarm_at: string | null;
-  /** The events of its alarm and of the end of that, by which receivers know them. */
   alarm_event: string | null;
   recovered_event: string | null;
   recovered_at: string | null;
   deferred: boolean;
-  /** The ancestor that held its alarm back, at first. */
+  /** The ancestor that suppressed its alarm first. */
   suppressed_by: string | null;
-  /** What people found out. */
   cause: string | null;
   comments: IncidentComment[];
-  /** Who acknowledged it and when, or null. Absent in documents of earlier versions. */
   acknowledged_by?: string | null;
   acknowledged_at?: string | null;
 }
@@ -53,13 +47,11 @@ const NEW_INCIDENT: Omit<IncidentDoc, 'id' | 'source' | 'project' | 'began_at' |
   acknowledged_at: null,
 };
 
-/** Events that say nothing about an incident that goes on. */
 const NOTICE_EVENTS: ReadonlySet<string> = new Set(['monitor.warning', 'monitor.certificate_expiring']);
 
-/** Writes of one bulk are made in any order; each is of the incident that it names. */
+/** One write of the incident that it names; writes of a bulk run in any order. */
 type Write = Extract<WriteOp<IncidentDoc>, { change: unknown }>;
 
-/** What these entries say of incidents, in their order. */
 export function buildIncidentWrites(
   { source, project }: Pick<MonitorDoc, 'source' | 'project'>,
   entries: readonly TimelineOutboxEntry[],
@@ -76,7 +68,6 @@ export function buildIncidentWrites(
   });
 }
 
-/** The same writes in bulks that follow one another: each has one write of an incident at most, in the order given. */
 export function splitIntoBulks(writes: readonly Write[]): Write[][] {
   const turns: Write[][] = [];
   const made = new Map<unknown, number>();
@@ -91,7 +82,7 @@ export function splitIntoBulks(writes: readonly Write[]): Write[][] {
 type Changes = Record<string, string | boolean | null>;
 
 function toChanges({ kind, type, id, at, to, data, suppressed_by, since = at }: TimelineOutboxEntry): Changes {
-  // It never ends before it began, also where the clock was set back meanwhile.
+  // The end is never before the start, even when the clock moved backwards.
   if (kind === 'transition') return { ended_at: at > since ? at : since, ended_in: to ?? null };
   if (kind === 'suppression') return { suppressed_by: suppressed_by ?? null };
   if (type === 'monitor.recovered' || type === 'monitor.alarm_closed') return { recovered_event: id, recovered_at: at };
@@ -99,7 +90,7 @@ function toChanges({ kind, type, id, at, to, data, suppressed_by, since = at }: 
   return { alarm_id: alarm?.alarm_id ?? null, alarm_at: at, alarm_event: id, deferred: alarm?.deferred === true };
 }
 
-/** As the interface shows it. @param now in ms */
+/** @param now in ms */
 export function toIncidentView(doc: IncidentDoc, now: number) {
   const {
     alarm_event: _alarm,

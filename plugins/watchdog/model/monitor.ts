@@ -1,4 +1,3 @@
-/** A monitor from nothing, and as the API shows it. Pure. */
 import { isoOf } from '../../../lib/time.js';
 import type { MonitorFields, MonitorView } from '../../../ports/domain/watchdog.js';
 import type { Ids } from '../../../ports/ids.js';
@@ -6,7 +5,6 @@ import type { MonitorDoc } from './documents.js';
 import { getMonitorId } from './source.js';
 import { DEFAULT_GRACE_SECONDS } from './timing.js';
 
-/** In no maintenance window. */
 export const NO_MAINTENANCE = {
   maintenance_id: null,
   maintenance_until: null,
@@ -15,7 +13,6 @@ export const NO_MAINTENANCE = {
   held_since: null,
 } as const satisfies Partial<MonitorDoc>;
 
-/** In no silence. */
 export const NO_SILENCE = {
   silence_id: null,
   silence_until: null,
@@ -23,7 +20,6 @@ export const NO_SILENCE = {
   silenced: null,
 } as const satisfies Partial<MonitorDoc>;
 
-/** Unknown, without heartbeat: it never alarms. */
 export function createMonitor(fields: MonitorFields, ids: Ids, now: number): MonitorDoc {
   const at = isoOf(now);
   return {
@@ -82,13 +78,11 @@ export function createMonitor(fields: MonitorFields, ids: Ids, now: number): Mon
   };
 }
 
-/** The window that it is in, as it is shown; null: none. */
 export function toMaintenanceView(doc: MonitorDoc): MonitorView['maintenance'] {
   const { maintenance_id: id = null, maintenance_until: until = null, maintenance_reason: reason = null } = doc;
   return id === null || until === null ? null : { id, until, reason };
 }
 
-/** The silence that it is in, as it is shown; null: none. */
 export function toSilenceView(doc: MonitorDoc): MonitorView['silence'] {
   const { silence_id: id = null, silence_until: until = null, silence_reason: reason = null } = doc;
   return id === null || until === null ? null : { id, until, reason };
@@ -96,7 +90,6 @@ export function toSilenceView(doc: MonitorDoc): MonitorView['silence'] {
 
 type Texts = 'checks' | 'metrics_json';
 
-/** Everything that is shown but what is stored as JSON text. */
 const toPlainView = (doc: MonitorDoc): Omit<MonitorView, Texts> => ({
   id: doc.id,
   source: doc.source,
@@ -127,7 +120,7 @@ const toPlainView = (doc: MonitorDoc): Omit<MonitorView, Texts> => ({
   maintenance: toMaintenanceView(doc),
   silence: toSilenceView(doc),
   created_at: doc.created_at,
-  // What it is changes with its state, too.
+  // A state change also counts as an update.
   updated_at: doc.updated_at > doc.last_state_change_utc ? doc.updated_at : doc.last_state_change_utc,
 });
 
@@ -137,6 +130,5 @@ export const toMonitorView = (doc: MonitorDoc): MonitorView => ({
   metrics_json: JSON.parse(doc.metrics_json) as MonitorView['metrics_json'],
 });
 
-/** The view as JSON, without reading and writing again what is stored as such. */
 export const toMonitorJson = (doc: MonitorDoc): string =>
   `${JSON.stringify(toPlainView(doc)).slice(0, -1)},"checks":${doc.checks},"metrics_json":${doc.metrics_json}}`;

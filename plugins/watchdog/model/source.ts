@@ -1,6 +1,6 @@
 /**
- * A monitor's source, and the ids that follow from it. The id is a hash of the source, so that a heartbeat finds its
- * monitor by primary key, two first heartbeats meet in one document, and the id is safe in paths that people share.
+ * Ids of monitors. An id is a hash of the source: a heartbeat finds its monitor by primary key,
+ * concurrent first heartbeats meet in one document, and the id is safe in public URLs.
  */
 import { createHash } from 'node:crypto';
 

@@ -1,33 +1,28 @@
-/** Thresholds in time (contract 30, evaluator): pure. Times are milliseconds since 1970, UTC; no zone plays a part. */
+/** Thresholds of silence (contract 30, evaluator). Times are in ms since 1970, UTC. */
 import { isoOf } from '../../../lib/time.js';
 import { getNextDue } from './cron.js';
 import type { MonitorDoc } from './documents.js';
 import { findStartSince } from './run-times.js';
 
 export const DEFAULT_INTERVAL_SECONDS = 60;
-/** How late the heartbeat of a due time may be before its monitor is down. */
 export const DEFAULT_GRACE_SECONDS = 3_600;
 export const MAX_GRACE_SECONDS = 31_536_000;
-/** A heartbeat this long before a due time is the one of that time: clocks of machines differ. */
+/** A heartbeat this long before a due time counts for it, because clocks differ. */
 const EARLY_TOLERANCE_MS = 30_000;
-/** The shortest interval. */
 export const MIN_INTERVAL_SECONDS = 0.05;
-/** The longest interval, one year. */
 export const MAX_INTERVAL_SECONDS = 31_536_000;
-/** A deferred alarm waits this long at least. */
 const MIN_DEFER_MS = 60_000;
-/** Due at the next run, whenever that is. */
 export const DUE_IMMEDIATELY = '1970-01-01T00:00:00.000Z';
 
-/** Whether a maintenance window holds its state: heartbeats and silence change nothing until it ends. */
+/**
+ * Whether a maintenance window holds its state, which then neither heartbeats nor silence change.
+ */
 export const isHeld = ({ maintenance_id, maintenance_until }: MonitorDoc, now: number): boolean =>
   typeof maintenance_id === 'string' && Date.parse(maintenance_until ?? '') > now;
 
-/** Whether a silence holds its alarms back. */
 export const isSilenced = ({ silence_id, silence_until }: MonitorDoc, now: number): boolean =>
   typeof silence_id === 'string' && Date.parse(silence_until ?? '') > now;
 
-/** Returns the monitor as the evaluator sees it: after a window, in its held state. */
 export const restoreHeldState = (doc: MonitorDoc, now: number): MonitorDoc =>
   typeof doc.maintenance_id !== 'string' || isHeld(doc, now) ? doc : { ...doc, state: doc.held_state ?? 'unknown' };
 
@@ -36,7 +31,6 @@ type TimingSource = Pick<
   'beat_interval' | 'interval_seconds' | 'learns_interval' | 'schedule' | 'period_seconds'
 >;
 
-/** Whether it has no interval yet: its silence means nothing. */
 export const isLearning = ({
   beat_interval,
   interval_seconds,
@@ -46,18 +40,15 @@ export const isLearning = ({
 }: TimingSource): boolean =>
   learns_interval === true && beat_interval === null && interval_seconds === null && !schedule && !period_seconds;
 
-/** Effective interval in seconds: the heartbeat's, else the configured one, else 60. */
+/** Returns the effective interval in seconds: the heartbeat's, else the configured one, else 60. */
 export const getIntervalSeconds = ({ beat_interval, interval_seconds }: TimingSource): number =>
   beat_interval ?? interval_seconds ?? DEFAULT_INTERVAL_SECONDS;
 
-/** The shortest interval that pings teach, so that a few made by hand teach none. */
 const MIN_LEARNED_SECONDS = 300;
 
-/** Half as much again as the time between two pings, at least 300 s, in whole seconds. */
 export const getLearnedInterval = (ms: number): number =>
   Math.min(MAX_INTERVAL_SECONDS, Math.max(MIN_LEARNED_SECONDS, Math.ceil((ms * 1.5) / 1000)));
 
-/** When silence since `from` becomes a warning, and when down: from the millisecond after it. */
 export function getSilenceThresholds(from: number, interval: number): { warn: number; down: number } {
   return { warn: from + Math.floor(interval * 2000), down: from + Math.floor(interval * 4000) };
 }
@@ -67,7 +58,10 @@ interface Limits {
   down: number;
 }
 
-/** How long a run may take, in ms: its limit, else the grace; without either four intervals, at least an hour. */
+/**
+ * Returns the maximum duration of a run in ms: its limit, else the grace, else four intervals but
+ * at least an hour.
+ */
 export function getRunLimit(doc: MonitorDoc): number {
   const { max_run_seconds, grace_seconds } = doc;
   const silence = isLearning(doc) ? 0 : 4 * getIntervalSeconds(doc);
@@ -75,16 +69,16 @@ export function getRunLimit(doc: MonitorDoc): number {
 }
 
 /**
- * When the oldest run that is under way began; null: none. One whose limit was over before the last heartbeat has been
- * judged, and counts no more.
+ * Returns the start of the oldest open run, or null. A run whose limit passed before the last
+ * heartbeat was already evaluated and is ignored.
  */
 export const findRunStart = (doc: MonitorDoc): number | null =>
   findStartSince(doc.starts, (Date.parse(doc.last_heartbeat_at ?? '') || 0) - getRunLimit(doc));
 
 /**
- * When silence since `from` becomes a warning, and when down: by the interval, by period and grace, or by the schedule,
- * whose due time is the first one after the heartbeat. A run that has begun has come in time, and has its limit.
- * @param from the last heartbeat; NaN: there was none
+ * Returns when silence since `from` becomes a warning, and when down. An open run counts as on time
+ * until its limit.
+ * @param from the last heartbeat; NaN without one
  * @param credit of the service's own outages, in ms; contained in `from`
  */
 export function getLimits(doc: MonitorDoc, from: number, credit = 0): Limits {
@@ -105,7 +99,7 @@ function getSilenceLimits(doc: MonitorDoc, from: number): Limits {
   return { warn: due, down: due + grace };
 }
 
-/** Of a monitor that is watched: by its silence, or by a run that is under way. Null: nothing is expected. */
+/** Returns the limits of silence or of an open run; null when nothing is expected. */
 export function getWatchedLimits(doc: MonitorDoc, credit = 0): Limits | null {
   const isUp = doc.state === 'up' || doc.state === 'warning';
   if (doc.deleted_at !== null || !(isUp || doc.state === 'unknown')) return null;
@@ -114,12 +108,12 @@ export function getWatchedLimits(doc: MonitorDoc, credit = 0): Limits | null {
   return getLimits(doc, Date.parse(doc.last_heartbeat_at ?? '') + credit, credit);
 }
 
-/** When a suppressed monitor that nothing suppresses any more may alarm. */
 export const getDeferredAlarmTime = (released: number, interval: number): number =>
   released + Math.max(interval * 1000, MIN_DEFER_MS);
 
 /**
- * The due index: a run reads documents whose time lies before now. @param credit of the service's own outages, in ms
+ * Returns the value of the due index: a run reads monitors whose time lies in the past.
+ * @param credit of the service's own outages, in ms
  */
 export function getNextCheck(doc: MonitorDoc, credit = 0): string | null {
   if (doc.deleted_at !== null) return null;
@@ -132,11 +126,11 @@ export function getNextCheck(doc: MonitorDoc, credit = 0): string | null {
 
 /** As `getNextCheck`, without the end of its silence. */
 function getNextStateCheck(doc: MonitorDoc, credit: number): string | null {
-  // Due at the end itself, where the index looks for times before now.
+  // The index finds times before now; the end itself must be due.
   if (doc.maintenance_id && doc.maintenance_until) return isoOf(Date.parse(doc.maintenance_until) - 1);
   if (doc.state === 'down') {
     if (doc.alarm !== 'suppressed' || doc.released_at === null) return null;
-    // Due at the time itself, where the index looks for times before now.
+    // The index finds times before now; the time itself must be due.
     return isoOf(getDeferredAlarmTime(Date.parse(doc.released_at), getIntervalSeconds(doc)) - 1);
   }
   const limits = getWatchedLimits(doc, credit);
@@ -146,9 +140,8 @@ function getNextStateCheck(doc: MonitorDoc, credit: number): string | null {
 }
 
 /**
- * The due time that a heartbeat writes. One that comes long before it is expected leaves an earlier due time in place,
- * by at most a quarter of the interval: a monitor that beats more often than it says then costs the due index nothing,
- * and the evaluator, should it look too early, writes the right one.
+ * Returns the due time that a heartbeat writes. An early heartbeat leaves the existing one, at most
+ * a quarter of the interval early, which saves index updates; the evaluator corrects it.
  */
 export function relaxNextCheck(doc: MonitorDoc, before: MonitorDoc): string | null {
   const due = getNextCheck(doc);

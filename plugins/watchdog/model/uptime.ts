@@ -1,10 +1,6 @@
 /**
- * How long a monitor was up, in warning and down, by hour and by day: kept in the monitor itself and written with each
- * change of state, so that a list shows 90 days of 50 monitors without reading a heartbeat or an event. Pure; times in
- * ms.
- *
- * An hour or a day that was up from its beginning to its end has no cell: most monitors carry a few cells, and one that
- * is down every day carries some 425 at most.
+ * Time in each state by hour and day, stored in the monitor, so that lists need not read events. An
+ * hour or day that was up throughout has no cell. Times in ms.
  */
 import { HOUR_MS, isoOf } from '../../../lib/time.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
@@ -13,16 +9,16 @@ import type { MonitorDoc } from './documents.js';
 const DAY_MS = 24 * HOUR_MS;
 export const DAY_SECONDS = DAY_MS / 1000;
 export const SHOWN_HOURS = 24;
-/** Shown on pages. */
 export const SHOWN_DAYS = 90;
-/** Days that are stored. */
 export const UPTIME_RETENTION_DAYS = 400;
 
-/** Hours or days since 1970, then the seconds in each state; none where it was stopped, in maintenance or unknown. */
+/**
+ * Hours or days since 1970, then seconds in each state; zero while stopped, in maintenance or
+ * unknown.
+ */
 type Cell = readonly [index: number, up: number, warning: number, down: number];
 
 interface UptimeRecord {
-  /** When it begins, in ms. */
   since: number;
   hours: Cell[];
   days: Cell[];
@@ -33,10 +29,6 @@ const UNITS = [
   { name: 'days', ms: DAY_MS, keep: UPTIME_RETENTION_DAYS },
 ] as const;
 
-/**
- * Of an hour or a day that was in one state from its beginning to its end, and of one that was in none: shared, for
- * they are many.
- */
 type Whole = Readonly<Record<'up' | 'warning' | 'down', Cell>>;
 const buildWholeCells = (seconds: number): Whole => ({
   up: [NaN, seconds, 0, 0],
@@ -49,17 +41,16 @@ const WHOLE: Readonly<Record<'hours' | 'days', Whole>> = {
 };
 const UNWATCHED: Cell = [NaN, 0, 0, 0];
 
-/** What one hour or day looks like: its worst state, and for how many seconds. */
 export interface UptimeCell {
   readonly state: 'up' | 'warning' | 'down' | 'none';
   readonly seconds: number;
 }
 
 export interface Uptime {
-  /** Oldest first, the running one last. */
+  /** Oldest first, the current one last. */
   hours: UptimeCell[];
   days: UptimeCell[];
-  /** Shares of the watched time that was not down; null: it was not watched. */
+  /** Share of the monitored time that was not down; null when it was not monitored. */
   day: number | null;
   month: number | null;
   quarter: number | null;
@@ -68,7 +59,6 @@ export interface Uptime {
 const parseRecord = (text: string | null | undefined, from: number): UptimeRecord =>
   text ? (JSON.parse(text) as UptimeRecord) : { since: from, hours: [], days: [] };
 
-/** The record with one more stretch of time in one state. */
 function extendRecord(record: UptimeRecord, state: MonitorState, from: number, to: number): UptimeRecord {
   const next: UptimeRecord = { since: record.since, hours: [...record.hours], days: [...record.days] };
   for (const { name, ms, keep } of UNITS) {
@@ -76,7 +66,6 @@ function extendRecord(record: UptimeRecord, state: MonitorState, from: number, t
     const cells = next[name].filter(([index]) => index >= oldest);
     forEachPart(from, to, oldest, ms, (index, seconds, whole) => {
       if (state === 'up' && whole) return;
-      // Cells are in the order of time: only the last may be the one that goes on.
       const known = (cells.at(-1)?.[0] ?? -Infinity) < index ? -1 : cells.findIndex(([one]) => one === index);
       if (known < 0) cells.push(extendCell([index, 0, 0, 0], state, seconds, ms / 1000));
       else cells[known] = extendCell(cells[known] as Cell, state, seconds, ms / 1000);
@@ -86,7 +75,6 @@ function extendRecord(record: UptimeRecord, state: MonitorState, from: number, t
   return next;
 }
 
-/** The parts of a stretch of time in each hour or day, from `oldest` on. */
 function forEachPart(
   from: number,
   to: number,
@@ -96,13 +84,13 @@ function forEachPart(
 ): void {
   for (let index = Math.max(Math.floor(from / ms), oldest); index * ms < to; index++) {
     const length = Math.min(to, (index + 1) * ms) - Math.max(from, index * ms);
-    // The clock was set back since then: no time has passed that could be counted.
+    // The clock moved backwards, so no time is counted.
     if (length <= 0) continue;
     take(index, length / 1000, length === ms);
   }
 }
 
-/** @param most seconds of the hour or day: a clock that was set back comes through it twice */
+/** @param most seconds of the hour or day, which a clock that moved backwards passes twice */
 function extendCell([index, up, warning, down]: Cell, state: MonitorState, seconds: number, most: number): Cell {
   const more = Math.max(0, Math.min(seconds, most - up - warning - down));
   return [
@@ -115,7 +103,6 @@ function extendCell([index, up, warning, down]: Cell, state: MonitorState, secon
 
 type Watched = Pick<MonitorDoc, 'uptime' | 'state' | 'last_state_change_utc'>;
 
-/** The monitor's record when its state ends now: JSON text. */
 export function recordUptime({ uptime, state, last_state_change_utc }: Watched, now: number): string {
   const from = Date.parse(last_state_change_utc);
   return JSON.stringify(extendRecord(parseRecord(uptime, Math.min(from, now)), state, from, now));
@@ -137,7 +124,7 @@ export function getUptime(doc: Watched, now: number): Uptime {
 }
 
 export interface DayUptime {
-  /** When the day begins, UTC, in ms. */
+  /** Start of the day in UTC, in ms. */
   at: number;
   up_seconds: number;
   warning_seconds: number;
@@ -145,7 +132,10 @@ export interface DayUptime {
   share: number | null;
 }
 
-/** Each of the last days, oldest first, and the share of all of them. @param days 1 to 400 */
+/**
+ * Returns the last days, oldest first, and the share over all of them.
+ * @param days 1 to 400
+ */
 export function getDailyUptime(doc: Watched, now: number, days: number): { share: number | null; days: DayUptime[] } {
   const from = Date.parse(doc.last_state_change_utc);
   const cells = listCells(parseRecord(doc.uptime, from), { ...UNITS[1], keep: days }, doc.state, from, now);
@@ -162,13 +152,15 @@ export function getDailyUptime(doc: Watched, now: number, days: number): { share
 }
 
 export interface UptimeDays {
-  /** Of all the days together. */
   share: number | null;
   /** `day` is a date such as `2027-01-31`, UTC. */
   days: (Omit<DayUptime, 'at'> & { day: string })[];
 }
 
-/** The same days as the interface and its CSV show them. @param days 1 to 400 */
+/**
+ * Returns the same days in the form of the API and the CSV.
+ * @param days 1 to 400
+ */
 export function getUptimeDays(doc: Watched, now: number, days: number): UptimeDays {
   const known = getDailyUptime(doc, now, days);
   return {
@@ -177,7 +169,6 @@ export function getUptimeDays(doc: Watched, now: number, days: number): UptimeDa
   };
 }
 
-/** The cells of a list, oldest first: what `extendRecord` would record, without its arrays for what is whole. */
 function listCells(
   record: UptimeRecord,
   { name, ms, keep }: { name: 'hours' | 'days'; ms: number; keep: number },
@@ -226,6 +217,6 @@ function getShare(cells: readonly Cell[]): number | null {
   return all === 0 ? null : working / all;
 }
 
-/** `99.98%`; rounded down, because 100% means that it was never down. */
+/** `99.98%`, rounded down: 100% means never down. */
 export const formatPercent = (part: number | null): string =>
   part === null ? '–' : `${Math.floor(part * 10_000) / 100}%`;

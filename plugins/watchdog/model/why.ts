@@ -1,15 +1,11 @@
-/** Why a monitor is down, in one sentence (contract 30, alarms). Pure; times in ms. */
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { MonitorDoc } from './documents.js';
 import { DEFAULT_GRACE_SECONDS, getIntervalSeconds, getRunLimit, findRunStart } from './timing.js';
 
-/** What stands around it in the hierarchy. */
 export interface DownSurroundings {
   parent: { name: string; state: MonitorState } | null;
-  /** Others below the same parent, and how many of them went down within the same minute. */
   siblings: number;
   together: number;
-  /** What a probe saw in place of a heartbeat. */
   probed: boolean;
 }
 
@@ -21,7 +17,10 @@ const UNITS = [
 ] as const;
 const MAX_MESSAGE_CHARACTERS = 200;
 
-/** The two largest units: `5 min 44 s`. @param ms at least 0 */
+/**
+ * Formats the two largest units: `5 min 44 s`.
+ * @param ms at least 0
+ */
 export function formatSpan(ms: number): string {
   let left = Math.max(0, Math.round(ms / 1000));
   const parts: string[] = [];
@@ -29,29 +28,24 @@ export function formatSpan(ms: number): string {
     const n = Math.floor(left / seconds);
     left -= n * seconds;
     if (n > 0) parts.push(`${n} ${name}`);
-    // `1 d 5 s` would say less than it seems to.
     if (parts.length > 0 && (n === 0 || parts.length === 2)) break;
   }
   return parts.join(' ') || '0 s';
 }
 
-/** Null: it is not down. */
 export function explainDown(doc: MonitorDoc, around: DownSurroundings, now: number): string | null {
   if (doc.state !== 'down') return null;
   return `${[formatReason(doc, around, now), ...describeSurroundings(around)].join('; ')}.`;
 }
 
-/** Whether its heartbeat said so itself; else it fell silent. */
 const isReportedDown = ({ last_heartbeat_at, down_since_utc }: MonitorDoc): boolean =>
   last_heartbeat_at !== null && down_since_utc !== null && last_heartbeat_at >= down_since_utc;
 
-/** Reason of an alarm that a heartbeat reported, without its message. */
 export function formatReportReason({ exit_code, probed }: { exit_code?: number | null; probed?: boolean }): string {
   if (typeof exit_code === 'number') return `Exit code ${exit_code}`;
   return probed === true ? 'The probe failed' : 'A failure was reported';
 }
 
-/** Reason of an alarm that no heartbeat reports now: heartbeats are missing, or the report is older than the alarm. */
 export function formatSilenceReason(doc: MonitorDoc, now: number): string {
   if (isReportedDown(doc)) return formatReportReason({ exit_code: doc.exit_code ?? null });
   return formatReason(doc, { ...ALONE, probed: doc.probed === true }, now);

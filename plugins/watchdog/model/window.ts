@@ -1,30 +1,27 @@
 /**
- * Maintenance windows and silences (contract 30, amendments): once, from one time to another, or again and again, by a
- * cron expression with a length. Pure; times in ms since 1970 unless they are text.
+ * Maintenance windows and silences (contract 30, amendments), once or repeated by a cron expression
+ * with a duration. Times in ms since 1970 unless they are text.
  */
 import { isoOf } from '../../../lib/time.js';
 import type { Doc } from '../../../ports/store.js';
 import { getNextDue } from './cron.js';
 
-/** `maintenance` is planned work, which everyone sees; `silence` holds alarms back and changes nothing else. */
+/** `maintenance` is planned work and public; `silence` only defers alarms. */
 export type WindowKind = 'maintenance' | 'silence';
 
 export interface WindowDoc extends Doc {
-  /** Absent: maintenance. */
+  /** Absent means maintenance. */
   kind?: WindowKind;
-  /** The monitors it is for; a subtree may be given in addition. */
   sources: string[];
-  /** A monitor that it is for, with everything below it as it is at each run of the evaluator. */
+  /** A monitor with everything below it at the time of each evaluator run. */
   subtree: string | null;
-  /** `series` of the monitors that it names. Absent in older documents: any monitor of the name. */
+  /** `series` of the named monitors. Absent in older documents: any monitor of the name. */
   series?: string[];
-  /** Only monitors of this project; null: of all. */
+  /** Limits it to monitors of this project; null for all. */
   project: string | null;
   reason: string | null;
-  /** Of one that is held once. */
   from: string | null;
   until: string | null;
-  /** Of one that is held again and again. */
   schedule: string | null;
   timezone: string;
   duration_seconds: number | null;
@@ -39,10 +36,9 @@ export interface Span {
   until: number;
 }
 
-/** Starts of one repeating window that may overlap before the first of them ends. */
 const MAX_OVERLAPPING_STARTS = 1_000;
 
-/** When it is open, as far as `now` lies within; null: it is not open. A repeating one that overlaps itself goes on. */
+/** Returns the open period at `now`, or null. Overlapping repetitions are merged. */
 export function findOpenSpan(window: WindowDoc, now: number): Span | null {
   const { from, until, schedule, timezone, duration_seconds } = window;
   if (schedule === null || duration_seconds === null) {
@@ -61,7 +57,6 @@ export function findOpenSpan(window: WindowDoc, now: number): Span | null {
   return { from: first, until: last + length };
 }
 
-/** When it opens next; null: never again. */
 export function findNextSpan(window: WindowDoc, now: number): Span | null {
   const { from, until, schedule, timezone, duration_seconds } = window;
   if (schedule === null || duration_seconds === null) {
@@ -74,7 +69,6 @@ export function findNextSpan(window: WindowDoc, now: number): Span | null {
 
 export interface WindowView extends Omit<WindowDoc, 'kind' | 'project' | 'series'> {
   open: boolean;
-  /** When it ends, while it is open. */
   open_until: string | null;
   next_from: string | null;
   next_until: string | null;

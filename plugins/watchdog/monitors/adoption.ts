@@ -1,4 +1,3 @@
-/** Which versions the machines of a project run, by what their heartbeats say. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { KeyedCoalescedCache } from '../../../lib/shared-reading.js';
 import { getVersionIdentity } from '../../../lib/versions.js';
@@ -10,12 +9,10 @@ export type Counts = readonly { key: Scalar; n: number }[];
 
 const MAX_CACHED_PROJECTS = 500;
 const MAX_AGE_MS = 5_000;
-/** Up to this many monitors are counted on each request. */
 const MAX_UNCACHED_MONITORS = 500;
 
 @injectable()
 export class Adoption {
-  /** Several parts of one page ask for the same project. */
   readonly #readings = new KeyedCoalescedCache<VersionAdoption[]>(MAX_CACHED_PROJECTS, {
     maxAgeMs: MAX_AGE_MS,
     isSmall: (versions) => versions.reduce((sum, { monitors }) => sum + monitors, 0) <= MAX_UNCACHED_MONITORS,
@@ -24,7 +21,6 @@ export class Adoption {
 
   constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'clock'>) {}
 
-  /** Of many machines it may be some seconds old. */
   getAdoption(project: string): Promise<VersionAdoption[]> {
     return this.#readings.take(project, () => this.#read(project));
   }
@@ -39,11 +35,8 @@ export class Adoption {
   }
 }
 
-/** Counts per text, as counts per version: spellings of one version are one. Pure. */
 export function toVersionAdoption(all: Counts, up: Counts): VersionAdoption[] {
   const found = new Map<string | null, VersionAdoption>();
-  // The most frequent spelling comes first and gives the name; the text decides between equals, so the answer is
-  // stable.
   const ordered = all.toSorted((a, b) => b.n - a.n || (String(a.key) < String(b.key) ? -1 : 1));
   for (const { key, n } of ordered) {
     const version = key === null ? null : String(key);
@@ -52,7 +45,6 @@ export function toVersionAdoption(all: Counts, up: Counts): VersionAdoption[] {
   }
   for (const { key, n } of up) {
     const one = found.get(toVersionKey(key));
-    // A monitor that came between the two questions is counted with the next one.
     if (one !== undefined) one.up = Math.min(one.monitors, one.up + n);
   }
   return [...found.values()].toSorted((a, b) => b.monitors - a.monitors);

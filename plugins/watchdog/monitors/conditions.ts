@@ -1,6 +1,6 @@
 /**
- * Chosen monitors with everything below some of them, as a page for visitors needs them (ports/domain/watchdog.ts):
- * read level by level, by the indexes of source and parent, so that it costs what is shown and not what there is.
+ * Reads selected monitors and subtrees for public pages (ports/domain/watchdog.ts), level by level
+ * through the indexes of source and parent. The cost depends on what is shown, not on the total.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { ConditionQuery, MonitorCondition, MonitorConditions } from '../../../ports/domain/watchdog.js';
@@ -15,7 +15,6 @@ const BATCH_SIZE = 500;
 interface Reading {
   now: number;
   days: number;
-  /** The reading ends once it has so many. */
   most: number;
 }
 

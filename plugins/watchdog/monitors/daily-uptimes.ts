@@ -1,6 +1,6 @@
 /**
- * The uptime of days of many monitors (contract 30, endpoints: /status): read only for who asks, in parts of so many
- * days that none holds up the event loop.
+ * Daily uptime of many monitors (contract 30, endpoints: /status), read on request in parts that do
+ * not block the event loop.
  */
 import { inject, injectable, invalidQuery } from '../../../kernel/contract.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
@@ -8,7 +8,6 @@ import { getUptimeDays } from '../model/uptime.js';
 
 /** Total days of one response: the largest page (200 monitors) with all stored days (400). */
 export const MAX_DAYS_PER_ANSWER = 80_000;
-/** Of one reading. */
 const MAX_DAYS_PER_READ = 4_000;
 const MAX_MONITORS_PER_READ = 200;
 
@@ -17,9 +16,10 @@ export class DailyUptimes {
   constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'clock'>) {}
 
   /**
-   * A reading of so many days up to now.
-   * @param monitors how many will be requested @param days 1 to 400
-   * @throws ServiceError invalid_request: more than one answer holds
+   * Creates a reader for the last days.
+   * @param monitors number of monitors that will be requested
+   * @param days 1 to 400
+   * @throws ServiceError invalid_request when one response cannot hold them
    */
   createReading(monitors: number, days: number): UptimeReading {
     if (monitors * days > MAX_DAYS_PER_ANSWER) {
@@ -44,8 +44,6 @@ export class DailyUptimes {
 }
 
 export interface UptimeReading {
-  /** Number of monitors per read. */
   part: number;
-  /** JSON by id; a monitor that was deleted meanwhile has none. */
   of: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
 }

@@ -1,6 +1,5 @@
 import type { StepGiven } from '../../../ports/domain/dashboard.js';
 
-/** The command that makes a first monitor (contract 30, endpoints). Pure. */
 export const buildFirstHeartbeatCommand = ({ baseUrl, token }: StepGiven): string =>
   [
     `curl ${baseUrl}/api/watchdog/v1/ping \\`,

@@ -1,13 +1,12 @@
 /**
- * The hierarchy of many monitors, as much of it as fits a budget (contract 30, hierarchy and endpoints). Pure, and
- * without recursion: a chain may be deeper than the stack.
+ * The hierarchy of many monitors, limited by a budget (contract 30, hierarchy and endpoints).
+ * Iterative, because a chain may be deeper than the call stack.
  */
 export interface TreeItem {
   source: string;
   parent_source: string | null;
 }
 
-/** Monitors that are looked at in one turn of the event loop. */
 const SLICE_MONITORS = 2_000;
 
 function* sliceItems<T>(items: readonly T[]): Generator<readonly T[]> {
@@ -17,29 +16,30 @@ function* sliceItems<T>(items: readonly T[]): Generator<readonly T[]> {
 export interface Branch<T> {
   item: T;
   children: Branch<T>[];
-  /** Children that did not fit. */
   more: number;
 }
 
 export interface SubtreeCount {
   below: number;
-  /** Itself counted. */
+  /** Including itself. */
   troubled: number;
 }
 
 export class MonitorForest<T extends TreeItem> {
-  /** Sources on a cycle of parents. */
   cycling: ReadonlySet<string> = new Set();
-  /** Monitors without a known parent; then, of each cycle, the first by source. */
+  /** Monitors without an existing parent, and the first monitor by source of each cycle. */
   readonly roots: T[] = [];
   readonly #children = new Map<string, T[]>();
   readonly #known = new Map<string, T>();
-  /** Cached counts: the monitors of a forest never change. */
+  /** Cached counts, because a forest is immutable. */
   readonly #tallies = new Map<unknown, Promise<ReadonlyMap<string, SubtreeCount>>>();
 
   private constructor(private readonly pause: () => Promise<void>) {}
 
-  /** @param items by source @param pause called between slices of the work, for the event loop's turn */
+  /**
+   * @param items by source
+   * @param pause called between slices of the work, to yield to the event loop
+   */
   static async of<T extends TreeItem>(
     items: readonly T[],
     pause: () => Promise<void> = () => Promise.resolve(),
@@ -76,8 +76,8 @@ export class MonitorForest<T extends TreeItem> {
   }
 
   /**
-   * How many monitors are below each one, and how many of those and itself are troubled.
-   * @param troubled the same function for the same question
+   * Counts the monitors below each one, and how many of these and itself are troubled.
+   * @param troubled must be the same function object for the same predicate; it is the cache key
    */
   countSubtrees(troubled: (item: T) => boolean): Promise<ReadonlyMap<string, SubtreeCount>> {
     const known = this.#tallies.get(troubled);
@@ -103,7 +103,7 @@ export class MonitorForest<T extends TreeItem> {
     }
     const tallies = new Map<string, SubtreeCount>();
     for (const item of order) tallies.set(item.source, { below: 0, troubled: troubled(item) ? 1 : 0 });
-    // From the leaves up: what is behind another in the order is never above it.
+    // Children come after their parents, so the reverse order is bottom-up.
     for (const [i, { source }] of order.toReversed().entries()) {
       const above = tallies.get(parents.get(source) ?? '');
       const own = tallies.get(source);
@@ -117,8 +117,8 @@ export class MonitorForest<T extends TreeItem> {
   }
 
   /**
-   * The branches of `tops`, level by level until `budget` monitors are placed, each once.
-   * @param enters false: what is below it is left out
+   * Builds the branches of `tops` level by level until `budget` monitors are placed, each once.
+   * @param enters false leaves out everything below
    */
   buildBranches(
     tops: readonly T[],
@@ -150,7 +150,6 @@ export class MonitorForest<T extends TreeItem> {
     return { branches, placed: placed.size };
   }
 
-  /** Of monitors on cycles or below one: those on a cycle, by taking away again and again who has no children left. */
   #findCycles(circling: readonly T[]): ReadonlySet<string> {
     const on = new Set(circling.map(({ source }) => source));
     const parents = new Map(circling.map(({ source, parent_source }) => [source, parent_source]));
@@ -176,7 +175,6 @@ export class MonitorForest<T extends TreeItem> {
     }
   }
 
-  /** Monitors that no root leads to: each cycle gets one. */
   async #addCycleRoots(items: readonly T[], reached: Set<string>): Promise<void> {
     const circling = items.filter(({ source }) => !reached.has(source));
     this.cycling = this.#findCycles(circling);
@@ -187,7 +185,6 @@ export class MonitorForest<T extends TreeItem> {
     }
   }
 
-  /** @param level where it begins; it is added to */
   async #markReached(level: T[], reached: Set<string>): Promise<void> {
     for (const { source } of level) reached.add(source);
     for (let i = 0; i < level.length; i++) {
@@ -201,7 +198,6 @@ export class MonitorForest<T extends TreeItem> {
   }
 }
 
-/** Branches as nested JSON. @param head the members of one, without braces */
 export function formatTreeJson<T>(branches: readonly Branch<T>[], head: (item: T) => string): string {
   let json = '';
   const open: { list: readonly Branch<T>[]; at: number }[] = [{ list: branches, at: 0 }];

@@ -1,11 +1,8 @@
-/** The cursors of the lists of monitors: worst first, and by source. Pure. */
 import { ServiceError } from '../../../kernel/errors.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 
-/** What needs a person most comes first; what somebody switched off last. */
 export const WORST_FIRST: readonly MonitorState[] = ['down', 'warning', 'unknown', 'up', 'maintenance', 'stopped'];
 
-/** Where a page that is worst first goes on: within a state, or at its beginning. */
 export interface ListPosition {
   state: MonitorState | undefined;
   after: string | null;
@@ -25,7 +22,6 @@ export function parsePositionCursor(cursor: string): ListPosition {
 const createCursorError = (): ServiceError =>
   new ServiceError('invalid_cursor', 'The cursor was not made by this list. Start again without it.');
 
-/** A cursor is the last source that was shown. */
 export const formatSourceCursor = (source: string): string => Buffer.from(`s:${source}`).toString('base64url');
 
 /** @throws ServiceError invalid_cursor */

@@ -1,4 +1,3 @@
-/** Making, changing and deleting monitors (contract 30, endpoints). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict, invalid, owned, unknownProject } from '../../../kernel/errors.js';
 import {
@@ -41,7 +40,6 @@ export class Monitors {
     @inject(Maintenance) private readonly maintenance: Maintenance,
   ) {}
 
-  /** By source, or by id. */
   async find(name: string): Promise<MonitorDoc | null> {
     const { monitors } = this.deps;
     let doc = MONITOR_SOURCE.test(name) ? await monitors.get(getMonitorId(name)) : null;
@@ -49,7 +47,6 @@ export class Monitors {
     return doc === null || doc.deleted_at !== null ? null : doc;
   }
 
-  /** By source, in pages; all that every given field holds for. */
   async listPage({
     app_version,
     project,
@@ -63,7 +60,6 @@ export class Monitors {
     return this.deps.monitors.find({ filter, sort: [['source', 'asc']], limit, after });
   }
 
-  /** As this caller may see it. */
   async view(view: MonitorView, caller: WatchdogCaller): Promise<MonitorView> {
     return maskView(view, await this.visibility.findHiddenInViews([view], caller));
   }
@@ -73,7 +69,7 @@ export class Monitors {
     return owned(caller.project, await this.find(name), ({ project }) => project, `monitor ${name}`);
   }
 
-  /** @throws ServiceError conflict (known source, cycle), unknown_project, insufficient_scope */
+  /** @throws ServiceError conflict (existing source, cycle), unknown_project, insufficient_scope */
   async create(given: MonitorFields, caller: WatchdogCaller): Promise<MonitorView> {
     const fields = cleanFields({ ...given, project: given.project ?? caller.project });
     if (!MONITOR_SOURCE.test(fields.source))
@@ -93,7 +89,7 @@ export class Monitors {
     return this.view(toMonitorView(fresh), caller);
   }
 
-  /** Over a deleted monitor whose events are not out yet. */
+  /** Replaces a deleted monitor whose events are not published yet. */
   async #revive(fresh: MonitorDoc): Promise<boolean> {
     const { id, outbox: _outbox, outbox_at: _at, rev: _rev, ...set } = fresh;
     const update = { set: set as unknown as NonNullable<Update['set']>, inc: { rev: 1 } };
@@ -101,12 +97,12 @@ export class Monitors {
   }
 
   /**
-   * Writes only what is named.
+   * Writes only the given fields.
    * @throws ServiceError not_found, conflict (cycle), unknown_project, insufficient_scope
    */
   async edit(name: string, given: MonitorEdit, caller: WatchdogCaller): Promise<MonitorView> {
     const fields = cleanFields(given);
-    // Before the look-up: which other projects there are is not the caller's to know.
+    // Before the lookup, which would reveal whether another project exists.
     if (fields.project !== undefined) assertCanAccess(caller, { project: fields.project });
     await this.#checkProject(fields.project);
     for (;;) {
@@ -121,9 +117,9 @@ export class Monitors {
       if (moved) await this.#releaseSuppressed();
       if (moved) changeSet.assign({ relook: true, reparented_at: clock.iso() });
       if ((await monitors.change({ id: doc.id, rev: doc.rev }, changeSet.update())) === null) continue;
-      // Immediately, so that a wait begins now. After a crash the next run finds the rest by `reevaluateTree`.
+      // Immediate, so that delays start now. After a crash the next run calls `reevaluateTree`.
       if (moved) await this.alarms.reevaluateTree(changeSet.next, now);
-      // It and what is below it may have left a window: due then, for the next run of the evaluator.
+      // It and its subtree may have left a window, which makes them due for the next evaluator run.
       const isInWindow = typeof doc.maintenance_id === 'string' || typeof doc.silence_id === 'string';
       if (isInWindow && (moved || fields.project !== undefined)) {
         const { changed } = await this.maintenance.apply();
@@ -134,8 +130,8 @@ export class Monitors {
   }
 
   /**
-   * Deletes it, revokes its tokens, and ends an open alarm (`monitor.alarm_closed`). Its samples, which no later
-   * monitor of this source can reach, go with the cleanup.
+   * Deletes a monitor, revokes its tokens, and ends an open alarm (`monitor.alarm_closed`). The
+   * cleanup deletes its samples, which no later monitor of this source can access.
    * @throws ServiceError not_found, insufficient_scope
    */
   async remove(name: string, caller: WatchdogCaller): Promise<string> {
@@ -163,7 +159,9 @@ export class Monitors {
     }
   }
 
-  /** The incident of a monitor that is gone. What a crash leaves undone stays open until it is past its time. */
+  /**
+   * Ends the incident of a deleted monitor. After a crash it stays open until its retention ends.
+   */
   async #endIncident({ incident_id, down_since_utc }: MonitorDoc): Promise<void> {
     if (typeof incident_id !== 'string') return;
     const { incidents, clock } = this.deps;
@@ -172,14 +170,17 @@ export class Monitors {
   }
 
   /**
-   * Before and after a down monitor leaves a tree: monitors whose suppressor returned earlier wait since then, and
-   * those whose suppressor goes now wait from now.
+   * Runs before and after a down monitor leaves a tree. Delays of monitors whose suppressor
+   * recovered earlier start then; the others start now.
    */
   async #releaseSuppressed(): Promise<void> {
     await this.alarms.release(await this.alarms.findReleased(), this.deps.clock.now());
   }
 
-  /** An unknown parent is allowed, one of another project not. @throws ServiceError conflict, insufficient_scope */
+  /**
+   * A missing parent is allowed, one of another project is not.
+   * @throws ServiceError conflict, insufficient_scope
+   */
   async #checkParent(source: string, parent: string | null, caller: WatchdogCaller): Promise<void> {
     if (parent === null) return;
     if (parent === source) throw conflict('A monitor cannot be its own parent.');

@@ -1,7 +1,7 @@
 /**
- * Monitors with how they are asked (contract 30, probes): the plugin that asks keeps that, and this is where both are
- * written. Order: what is wrong with the probe is found first; then the monitor, then its probe. At a deletion the
- * probe goes first, so that no monitor of the same source ever finds an old one (docs/consistency.md).
+ * Writes monitors together with their probes, which the probes plugin stores (contract 30, probes).
+ * Order: validate the probe, write the monitor, write its probe. A deletion removes the probe
+ * first, so that a new monitor of the same source never finds an old one (docs/consistency.md).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
@@ -12,7 +12,7 @@ import type { WatchdogCaller } from '../model/caller.js';
 import { toMonitorView } from '../model/monitor.js';
 import { Monitors, type MonitorEdit } from './monitors.js';
 
-/** In the body of a call: absent, the probe stays as it is. */
+/** Probe in a request body; absent leaves it unchanged. */
 export interface WithProbe {
   probe?: object | null;
 }
@@ -26,13 +26,13 @@ export class ProbedMonitors {
     @inject(Monitors) private readonly monitors: Monitors,
   ) {}
 
-  /** @throws ServiceError as `Monitors.getMonitor` */
+  /** @throws ServiceError as `MonitorService.getMonitor` */
   async view(name: string, caller: WatchdogCaller): Promise<ProbedView> {
     const doc = await this.monitors.getMonitor(name, caller);
     return this.#addProbe(await this.monitors.view(toMonitorView(doc), caller));
   }
 
-  /** @throws ServiceError as `Monitors.create`, and validation_failed */
+  /** @throws ServiceError as `MonitorService.create`, and validation_failed */
   async create({ probe, ...fields }: MonitorFields & WithProbe, caller: WatchdogCaller): Promise<ProbedView> {
     const checked = await this.#checkProbe(probe, fields.source);
     const made = await this.monitors.create(fields, caller);
@@ -40,7 +40,10 @@ export class ProbedMonitors {
     return this.#addProbe(made);
   }
 
-  /** Writes only what is named. @throws ServiceError as `Monitors.edit`, and validation_failed */
+  /**
+   * Writes only the given fields.
+   * @throws ServiceError as `MonitorService.update`, and validation_failed
+   */
   async edit(name: string, { probe, ...fields }: MonitorEdit & WithProbe, caller: WatchdogCaller): Promise<ProbedView> {
     const { source } = await this.monitors.getMonitor(name, caller);
     const checked = await this.#checkProbe(probe, source);
@@ -49,7 +52,10 @@ export class ProbedMonitors {
     return this.#addProbe(edited);
   }
 
-  /** @returns its source @throws ServiceError as `Monitors.remove` */
+  /**
+   * @returns its source
+   * @throws ServiceError as `MonitorService.remove`
+   */
   async remove(name: string, caller: WatchdogCaller): Promise<string> {
     const { source } = await this.monitors.getMonitor(name, caller);
     await this.deps.probes()?.save(source, null);
@@ -60,13 +66,15 @@ export class ProbedMonitors {
     return { ...view, probe: (await this.deps.probes()?.of(view.source)) ?? null };
   }
 
-  /** Warns of unknown fields of the probe (contract 00, envelope). */
   warnings({ probe }: WithProbe): { warnings?: string[] } {
     const warnings = this.deps.probes()?.unknown(probe) ?? [];
     return warnings.length === 0 ? {} : { warnings };
   }
 
-  /** @returns null when nothing must be written. @throws ServiceError validation_failed */
+  /**
+   * @returns null when nothing must be written
+   * @throws ServiceError validation_failed
+   */
   async #checkProbe(probe: unknown, source: string): Promise<{ save: () => Promise<void> } | null> {
     const probes = this.deps.probes();
     if (probe === undefined || (probe === null && probes === null)) return null;

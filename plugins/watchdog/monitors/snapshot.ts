@@ -1,8 +1,7 @@
 /**
- * All monitors as they were at one moment, shared by everyone who asks in this process (contract 30, endpoints:
- * /status). A small store is read anew for every question, so that a caller sees its own heartbeat; a large one at most
- * every 2 s. It is read in pages, with a turn of the event loop between them. For the API each monitor is kept as the
- * JSON text that is sent; the page of the hierarchy shows seven fields of each, which costs a fraction.
+ * Snapshots of all monitors, shared by concurrent requests of this process (contract 30, endpoints:
+ * /status). A small store is read for every request, so that callers see their own heartbeats; a
+ * large one at most every 2 s. Reading yields to the event loop between pages.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { CoalescedCache } from '../../../lib/shared-reading.js';
@@ -15,15 +14,11 @@ import { toMonitorJson, toMaintenanceView, toSilenceView } from '../model/monito
 import { MonitorForest, type TreeItem } from './forest.js';
 import { LeftOutDocuments, type Warned } from '../../../ports/store/left-out.js';
 
-/** How old a snapshot may be when it is given out, counted from the beginning of its reading. */
 const MAX_AGE_MS = 2_000;
-/** A store that is read within this time is read again for every request. */
 const FAST_READ_MS = 25;
-/** So many monitors are a small store, however busy the machine is. */
 const SMALL_STORE_MONITORS = 500;
 const PAGE_SIZE = 200;
 
-/** A monitor as the API shows it, with what choosing and masking need. */
 export interface MonitorRow {
   id: string;
   source: string;
@@ -33,32 +28,25 @@ export interface MonitorRow {
   parent_source: string | null;
   suppressed_by: string | null;
   project: string | null;
-  /** As the API shows it: JSON. */
   json: string;
 }
 
-/** A monitor as the page of the hierarchy shows it. */
 export interface OutlineRow {
   source: string;
   name: string;
   state: MonitorState;
-  /** Null while it is not down. */
   down_since: string | null;
   alarm: MonitorDoc['alarm'];
   parent_source: string | null;
   suppressed_by: string | null;
-  /** When the maintenance window that it is in ends. */
   maintenance_until: string | null;
-  /** When its silence ends. */
   silenced_until: string | null;
 }
 
 export interface Snapshot<Row extends TreeItem = MonitorRow> extends Warned {
-  /** When its reading began, RFC 3339. */
+  /** Start of the read, RFC 3339. */
   at: string;
-  /** By source. */
   rows: readonly Row[];
-  /** The hierarchy of all monitors, built once on first use. */
   forest: () => Promise<MonitorForest<Row>>;
 }
 
@@ -78,12 +66,10 @@ export class MonitorSnapshots {
     this.#outline = new CoalescedCache(() => this.#read(toOutlineRow), options);
   }
 
-  /** Each monitor as the API shows it. */
   take(): Promise<Snapshot> {
     return this.#whole.take();
   }
 
-  /** Each monitor as the hierarchy shows it. */
   outline(): Promise<Snapshot<OutlineRow>> {
     return this.#outline.take();
   }

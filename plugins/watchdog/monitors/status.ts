@@ -1,4 +1,3 @@
-/** Monitors as they are now: the paged list, and the whole status from a snapshot (contract 30, endpoints). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { CoalescedCache } from '../../../lib/shared-reading.js';
 import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
@@ -22,9 +21,7 @@ import { MonitorSnapshots, type MonitorRow } from './snapshot.js';
 import { maskView, Visibility, type HiddenSources } from '../tree/visibility.js';
 import { findReadable, LeftOutDocuments, unnamed, warned, type Warned } from '../../../ports/store/left-out.js';
 
-/** Maximum monitors and tree branches of one `/status` response. */
 const MAX_STATUS_ITEMS = 5_000;
-/** Rows that become bytes in one turn of the event loop. */
 const SLICE_ROWS = 500;
 
 export interface MonitorFilter {
@@ -44,9 +41,6 @@ export interface MonitorPage extends Warned {
 
 const ALARMED_STATES: readonly MonitorState[] = ['down'];
 
-/**
- * What is counted over all monitors for a page: where those are many, everybody's count is the same for two seconds.
- */
 const MAX_COUNT_AGE_MS = 2_000;
 const MANY_PARENTS = 200;
 const MANY_MONITORS = 2_000;
@@ -56,7 +50,7 @@ export interface StatusQuery {
   state?: readonly MonitorState[];
   parent?: string;
   tree?: boolean;
-  /** Days whose uptime each monitor has with it, 1 to 400. */
+  /** Includes the uptime of this many days, 1 to 400. */
   uptime?: number;
   limit?: number;
   cursor?: string;
@@ -104,7 +98,6 @@ export class MonitorStatus {
     return filter;
   }
 
-  /** By source. */
   async listPage(
     query: MonitorFilter & { limit?: number; cursor?: string; include_total?: boolean },
     caller: WatchdogCaller,
@@ -123,15 +116,15 @@ export class MonitorStatus {
   }
 
   /**
-   * What needs a person first: by state in the order of `WORST_FIRST`, then by source. Each state is a page of its own,
-   * on the index of state and source.
+   * Lists monitors in the order of `STATES_BY_URGENCY`, then by source. Each state is a separate
+   * query on the index of state and source.
    * @throws ServiceError invalid_cursor
    */
   async listWorstFirst(
     query: MonitorFilter & { limit: number; cursor?: string },
     caller: WatchdogCaller,
   ): Promise<MonitorPage> {
-    // Only what is down has an alarm, open or suppressed (change-set.ts).
+    // Only down monitors have an alarm, open or suppressed (monitor-change-set.ts).
     const asked = query.alarm === undefined ? WORST_FIRST : ALARMED_STATES;
     const states = asked.filter((state) => query.state?.includes(state) ?? true);
     const from = query.cursor === undefined ? { state: states[0], after: null } : parsePositionCursor(query.cursor);
@@ -166,7 +159,7 @@ export class MonitorStatus {
   }
 
   /**
-   * The answer of `/status`, as JSON: made in slices, because it may be megabytes.
+   * Returns the JSON of `/status`, serialized in slices because it may take megabytes.
    * @throws ServiceError source_mismatch, invalid_cursor, invalid_request (too many days of uptime)
    */
   async status(query: StatusQuery, caller: WatchdogCaller): Promise<Buffer> {
@@ -209,8 +202,8 @@ export class MonitorStatus {
   }
 
   /**
-   * Sources that others name as their parent, in order. A monitor that is being deleted counts until it is gone: so an
-   * index answers, and no document is read.
+   * Lists sources that others name as their parent, answered by an index alone. A monitor that is
+   * being deleted still counts.
    */
   listParents(): Promise<string[]> {
     return this.#parents.take();
@@ -221,12 +214,10 @@ export class MonitorStatus {
     return groups.map(({ key }) => String(key)).toSorted();
   }
 
-  /** Counts the monitors that are down, for the navigation of every page. */
   countDown(): Promise<number> {
     return this.deps.monitors.count({ state: 'down' });
   }
 
-  /** How many are in each state, of all. */
   getCounts(): Promise<Record<MonitorState, number>> {
     return this.#counts.take();
   }
@@ -255,10 +246,8 @@ function filterRows(rows: readonly MonitorRow[], query: StatusQuery, caller: Wat
   );
 }
 
-/** The tree, and how many monitors it leaves out. */
 function formatTree(forest: MonitorForest<MonitorRow>): string {
   const { branches, placed } = forest.buildBranches(forest.roots, MAX_STATUS_ITEMS);
-  // A source and a state need no escaping: both are of a few ASCII characters.
   const tree = formatTreeJson(branches, ({ source, state }) => `"source":"${source}","state":"${state}"`);
   const left = forest.size - placed;
   return `"tree":${tree}${left > 0 ? `,"tree_left_out":${left}` : ''}`;
@@ -270,11 +259,9 @@ function formatRow(row: MonitorRow, hidden: HiddenSources): string {
   return JSON.stringify(maskView(JSON.parse(row.json) as MonitorView, hidden));
 }
 
-/** Adds the uptime, which is JSON too, to a monitor's JSON; undefined when not requested. */
 const addUptime = (json: string, uptime: string | undefined): string =>
   uptime === undefined ? json : `${json.slice(0, -1)},"uptime":${uptime}}`;
 
-/** Paging fields: always with a requested page, otherwise only when something is left out. */
 function buildPaging({ limit, cursor }: StatusQuery, next_cursor: string | null): object {
   if (limit !== undefined || cursor !== undefined) return { next_cursor, has_more: next_cursor !== null };
   return next_cursor === null ? {} : { truncated: true, next_cursor };

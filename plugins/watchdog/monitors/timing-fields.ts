@@ -1,6 +1,6 @@
 /**
- * When heartbeats of a monitor are expected: by an interval, by a period with a grace, or by a schedule with a grace
- * (contract 30, amendments). Each takes the place of the others, and what has no effect is rejected. Pure.
+ * When heartbeats are expected: by an interval, a period with grace, or a schedule with grace
+ * (contract 30, amendments). Each replaces the others, and fields without effect are rejected.
  */
 import { invalid } from '../../../kernel/errors.js';
 import type { MonitorFields } from '../../../ports/domain/watchdog.js';
@@ -18,7 +18,6 @@ const TIMING_KINDS = ['interval_seconds', 'period_seconds', 'schedule'] as const
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 
-/** Of both the schedule and the period that it has after the change, one at most is set. */
 function mergeTiming(given: Given, doc: Timing | null): { schedule: string | null; period: number | null } {
   const named = TIMING_KINDS.find((kind) => isGiven(given[kind]));
   const stays = (kind: 'schedule' | 'period_seconds'): boolean => named === undefined && given[kind] !== null;
@@ -28,7 +27,10 @@ function mergeTiming(given: Given, doc: Timing | null): { schedule: string | nul
   };
 }
 
-/** @param doc null: it is created @throws ServiceError validation_failed */
+/**
+ * @param doc null on creation
+ * @throws ServiceError validation_failed
+ */
 export function checkTiming(given: Given, doc: Timing | null): void {
   const [first, second] = TIMING_KINDS.filter((kind) => isGiven(given[kind]));
   if (second !== undefined) throw invalid({ [second]: `does not go together with ${first}` });
@@ -46,7 +48,6 @@ export function checkTiming(given: Given, doc: Timing | null): void {
   }
 }
 
-/** The fields to write, after `checkTiming`. */
 export function toTimingFields(given: Given, doc: MonitorDoc): Partial<MonitorDoc> {
   const { schedule, period } = mergeTiming(given, doc);
   const { timezone = doc.timezone, grace_seconds = doc.grace_seconds } = given;

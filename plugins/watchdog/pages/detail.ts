@@ -1,4 +1,3 @@
-/** /monitors/{source} */
 import { getFormFields, localOf, View, type HttpRequest } from '../../../kernel/contract.js';
 import { liveSubject } from '../../../ports/domain/live.js';
 import { toWatchdogCaller } from '../model/caller.js';
@@ -25,7 +24,6 @@ const SPANS = [
 ];
 const TIMELINE = 20;
 const INCIDENTS = 5;
-/** Due times of a schedule that are shown. */
 const DUES = 5;
 
 const ICONS: Readonly<Record<string, string>> = {
@@ -35,7 +33,6 @@ const ICONS: Readonly<Record<string, string>> = {
   annotation: 'flag',
 };
 
-/** What is unusual comes first, the farthest from its mean before the others; the rest as the heartbeats name them. */
 const sortUnusualFirst = (metrics: Record<string, MetricHistory>): [string, MetricHistory][] => {
   const weight = ([, { deviation }]: [string, MetricHistory]): number =>
     deviation.significant ? Math.abs(deviation.zscore ?? 0) : 0;
@@ -96,7 +93,6 @@ export async function buildDetailView(
     crumbs: [{ label: 'Monitors', href: '/monitors' }, { label: doc.source }],
     monitor: view,
     row,
-    /** Its newest values are those of now. */
     reporting: doc.state !== 'down' && row.overdue === null,
     evaluated: ['up', 'warning', 'down'].includes(doc.state),
     here,
@@ -148,7 +144,6 @@ const toChangeRow = ({ source, ...change }: EarlierChange): object => ({
   href: source === null ? null : getMonitorPageHref(source),
 });
 
-/** The next five due times of a schedule, each also as the clock of its own zone shows it. */
 function listDueTimes({ schedule, timezone }: MonitorDoc, now: number): { at: string; local: string }[] {
   const zone = timezone ?? 'UTC';
   const found: { at: string; local: string }[] = [];

@@ -1,12 +1,10 @@
-/** Forms of the pages as the API's bodies. */
 import { getFormFields, fromForm, type HttpRequest } from '../../../kernel/contract.js';
 import type { MonitorFields } from '../../../ports/domain/watchdog.js';
 import { editBody, monitorBody } from '../http/monitor-bodies.js';
 
-/** A monitor's page; a source may hold slashes. */
+/** The source may contain slashes. */
 export const getMonitorPageHref = (source: string): string => `/monitors/${encodeURIComponent(source)}`;
 
-/** Tags as the form has them. */
 export const formatTags = (tags: readonly string[]): string => tags.join(', ');
 
 const parseTags = (text: string): string[] =>
@@ -16,7 +14,7 @@ const parseTags = (text: string): string[] =>
     .filter((tag) => tag !== '');
 
 /**
- * Only the fields that the form has: an empty one is none, an unticked box is false.
+ * Reads only fields that the form has: an empty one is null, an unticked box false.
  * @param before tags of the monitor
  * @throws ServiceError validation_failed
  */
@@ -36,7 +34,7 @@ export function readMonitorForm(
     if (typeof value === 'string') given[name] = value.trim() === '' ? null : Number(value);
   }
   const { tags } = form;
-  // As it was shown: a tag that holds a comma stays one.
+  // Unchanged text keeps the tags, so that a tag with a comma stays one.
   if (typeof tags === 'string' && tags.trim() !== formatTags(before)) given['tags'] = parseTags(tags);
   if ('name' in form) given['public'] = form['public'] === 'true';
   if (creating) given['source'] = typeof form['source'] === 'string' ? form['source'].trim() : '';

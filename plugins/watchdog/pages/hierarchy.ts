@@ -1,4 +1,3 @@
-/** /hierarchy */
 import { View, type HttpRequest } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import type { WatchdogServices } from '../services.js';
@@ -8,16 +7,13 @@ import { toParentChoices } from './choices.js';
 import { getMonitorPageHref } from './form.js';
 import { toTreeLines } from './lines.js';
 
-/** Roots on one page, and monitors on it; what is left out is a link away. */
 const MAX_ROOTS = 100;
 const MAX_SHOWN_MONITORS = 200;
-/** A tree of so many is shown whole; of a larger one healthy branches are folded. */
 const MAX_UNFOLDED_MONITORS = 50;
 
 export const SHOWS = ['problems', 'all'] as const;
 type Shows = (typeof SHOWS)[number];
 
-/** What needs a person: healthy is everything else, what somebody switched off too. */
 const isTroubled = ({ state }: OutlineRow): boolean => state === 'down' || state === 'warning';
 
 interface Node {
@@ -25,7 +21,6 @@ interface Node {
   source: string;
   name: string;
   state: string;
-  /** Since when it is down; null while it is not. */
   down_since: string | null;
   alarm: string;
   suppressed_by: string | null;
@@ -34,13 +29,11 @@ interface Node {
   parent_source: string | null;
   missing_parent: string | null;
   cycle: boolean;
-  /** Children that are not on this page, and the page that shows them. */
   more: number;
   more_href: string;
-  /** Monitors below it, and how many of those are troubled. */
   below: number;
   troubled_below: number;
-  /** It is healthy, with all that is below it, and nothing of that is shown. */
+  /** The whole branch is healthy and its children are hidden. */
   folded: boolean;
   children: Node[];
 }
@@ -95,7 +88,7 @@ export async function buildHierarchyView(
   });
 }
 
-/** Without recursion, as deep as a chain may be. */
+/** Iterative, because a chain may be deeper than the call stack. */
 function toNode(
   root: Branch<OutlineRow>,
   forest: MonitorForest<OutlineRow>,

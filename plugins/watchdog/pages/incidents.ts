@@ -1,4 +1,3 @@
-/** /incidents and /incidents/{id} (contract 30, beyond the specification; contract 80). Members say what they found. */
 import joi from 'joi';
 import {
   getFormFields,
@@ -20,7 +19,6 @@ const access = { session: 'member' } as const;
 const title = 'Incidents';
 const crumb = { label: title, href: '/incidents' };
 const PAGE_SIZE = 50;
-/** Rows of a table to download, and of one reading. */
 const MAX_CSV_ROWS = 10_000;
 const SLICE_ROWS = 200;
 
@@ -39,7 +37,6 @@ export const toIncidentRow = (incident: IncidentView): IncidentRow => ({
   alarm: incident.alarm_at !== null ? 'open' : incident.suppressed_by !== null ? 'suppressed' : 'none',
 });
 
-/** Returns the page from which the incident was acknowledged. */
 function getReturnPath(back: unknown, id: string, source: string): string {
   if (back === 'dashboard') return '/';
   return back === 'monitor' ? getMonitorPageHref(source) : getIncidentHref(id);

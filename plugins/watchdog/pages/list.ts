@@ -1,4 +1,3 @@
-/** /monitors */
 import { View, type HttpRequest } from '../../../kernel/contract.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import { toWatchdogCaller } from '../model/caller.js';
@@ -19,7 +18,6 @@ const TONES: Readonly<Record<MonitorState, string>> = {
   maintenance: 'info',
 };
 
-/** Parts of a share bar. */
 export const toShares = (counts: Readonly<Record<MonitorState, number>>): object[] =>
   STATES.filter((state) => counts[state] > 0).map((state) => ({
     label: state,

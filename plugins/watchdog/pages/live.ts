@@ -1,9 +1,8 @@
-/** When pages of monitors would show something else. */
+/** Live updates: each topic returns a text that changes when its pages would change. */
 import type { LiveTopic } from '../../../ports/domain/live.js';
 import type { WatchdogDeps } from '../deps.js';
 import type { WatchdogServices } from '../services.js';
 
-/** States by their numbers and the newest event of the timeline. */
 async function readStatesMark({ monitors, timeline }: WatchdogDeps): Promise<string> {
   const [states, suppressed, newest] = await Promise.all([
     monitors.groupCount('state'),
@@ -14,8 +13,9 @@ async function readStatesMark({ monitors, timeline }: WatchdogDeps): Promise<str
 }
 
 /**
- * What this process has taken, every one; of what others take, the first and the last of the times at which a monitor
- * is looked at next, one of which most heartbeats move. An index over the last heartbeat would be written by each.
+ * Detects heartbeats of this process by a counter, those of others by the first and last
+ * `next_check_at`, which most heartbeats move. An index on the last heartbeat would slow down every
+ * write.
  */
 async function readHeartbeatsMark(
   { monitors }: WatchdogDeps,
@@ -29,7 +29,6 @@ async function readHeartbeatsMark(
   return JSON.stringify([taken, ...ends.map(({ items }) => items[0]?.next_check_at)]);
 }
 
-/** What the page of one monitor shows: its state, its last heartbeat, the newest of its timeline. */
 async function readMonitorMark({ monitors, timeline }: WatchdogDeps, source: string): Promise<string> {
   const [found, newest] = await Promise.all([
     monitors.find({ filter: { source }, limit: 1 }),
@@ -39,10 +38,6 @@ async function readMonitorMark({ monitors, timeline }: WatchdogDeps, source: str
   return JSON.stringify([state, alarm, suppressed_by, last_heartbeat_at, updated_at, newest.items[0]?.id]);
 }
 
-/**
- * `monitors` for pages that show states, `heartbeats` for those that show values and times too; `monitor` for one, by
- * its source.
- */
 export const buildMonitorTopics = (deps: WatchdogDeps, { intake }: Pick<WatchdogServices, 'intake'>): LiveTopic[] => [
   { name: 'monitors', mark: () => readStatesMark(deps) },
   { name: 'heartbeats', mark: () => readHeartbeatsMark(deps, intake) },

@@ -1,6 +1,3 @@
-/**
- * /maintenance: silences, windows that are open or planned, and the forms that create them (contract 30; contract 80).
- */
 import joi from 'joi';
 import {
   getFormFields,
@@ -27,18 +24,15 @@ import { getMonitorPageHref } from './form.js';
 const access = { session: 'member' } as const;
 const title = 'Maintenance';
 const crumb = { label: title, href: '/maintenance' };
-/** Of the morning until which "until tomorrow" lasts. */
 const MORNING_TIME = 'T09:00';
 const MAX_NAMED_SOURCES = 3;
 
 interface WindowRow extends WindowView {
   label: string;
-  /** Of the one monitor that it is for. */
   href: string | null;
   minutes: number | null;
 }
 
-/** `web-1, web-2, web-3 and 4 more` */
 function toWindowRow(window: WindowView): WindowRow {
   const { sources, subtree, duration_seconds } = window;
   const names = subtree === null ? sources : [`${subtree} and everything below it`, ...sources];
@@ -54,7 +48,10 @@ const text = (form: Record<string, unknown>, name: string): string => {
   return typeof value === 'string' ? value.trim() : '';
 };
 
-/** When it is, by the button that was pressed or the kind that was chosen. @throws ServiceError validation_failed */
+/**
+ * Reads the times from the pressed button or the selected kind.
+ * @throws ServiceError validation_failed
+ */
 function readSpan(form: Record<string, unknown>, now: number, timezone: string): Partial<NewWindow> {
   const span = text(form, 'span');
   if (span === 'hour') return { until: isoOf(now + HOUR_MS) };

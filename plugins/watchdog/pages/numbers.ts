@@ -1,8 +1,3 @@
-/**
- * Values of metrics as a person reads them: three significant digits, with the unit that the metric's name ends with.
- */
-
-/** What names of metrics end with, as Prometheus' conventions and most agents have it. */
 const UNITS: readonly (readonly [RegExp, string])[] = [
   [/(?:^|_)(?:percent|pct)$/i, '%'],
   [/(?:^|_)(?:ms|millis|milliseconds)$/i, 'ms'],
@@ -16,7 +11,6 @@ const UNITS: readonly (readonly [RegExp, string])[] = [
   [/(?:^|_)(?:celsius|temp_c)$/i, '°C'],
 ];
 
-/** The unit that a metric's name says; '' when it says none. */
 export const getUnit = (name: string): string => UNITS.find(([ending]) => ending.test(name))?.[1] ?? '';
 
 const STEPS = [
@@ -25,7 +19,6 @@ const STEPS = [
   [1e6, 'M'],
 ] as const;
 
-/** Three significant digits, and the prefix of the unit; whole numbers below 100,000 stay whole. */
 function formatDigits(value: number): [text: string, prefix: string] {
   const size = Math.abs(value);
   if (Number.isInteger(value) && size < 100_000) return [value.toLocaleString('en-GB'), ''];
@@ -35,7 +28,10 @@ function formatDigits(value: number): [text: string, prefix: string] {
   return [rounded.toLocaleString('en-GB', { maximumSignificantDigits: 3 }), prefix];
 }
 
-/** `5.01 ms`, `1.25 GB`, `1.25 M`, `42%`, `–` for nothing. @param name the metric's, for the unit */
+/**
+ * `5.01 ms`, `1.25 GB`, `1.25 M`, `42%`; `–` without a value.
+ * @param name name of the metric, which implies the unit
+ */
 export function formatShortNumber(value: number | null, name = ''): string {
   if (value === null || !Number.isFinite(value)) return '–';
   const [text, prefix] = formatDigits(value);

@@ -1,7 +1,3 @@
-/**
- * /monitors, /monitors/{source}, /hierarchy and the public status page (contract 80; contract 30). Members work on
- * monitors.
- */
 import { toMonitorView } from '../model/monitor.js';
 import { findChangedFields } from '../../../lib/changed-fields.js';
 import joi from 'joi';

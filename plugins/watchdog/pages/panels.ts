@@ -1,4 +1,3 @@
-/** The dashboard's cards: monitors that are down, and how many are in which state. */
 import { View, type PanelSpec } from '../../../kernel/contract.js';
 import { toShares } from './list.js';
 import { toListedMonitor } from './row.js';

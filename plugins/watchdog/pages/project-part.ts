@@ -1,4 +1,3 @@
-/** What a project's page says of its monitors: how many are in which state, and those that need somebody. */
 import { KeyedCoalescedCache } from '../../../lib/shared-reading.js';
 import type { ProjectFigure, ProjectParts } from '../../../ports/domain/projects.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
@@ -9,7 +8,6 @@ import type { MonitorStatus } from '../monitors/status.js';
 
 const MAX_SHOWN_MONITORS = 6;
 const MAX_CACHED_PROJECTS = 500;
-/** Of more monitors than these the counts may be so old. */
 const MAX_UNCACHED_MONITORS = 500;
 const MAX_AGE_MS = 5_000;
 const SYSTEM = { name: 'projects', token: null, project: null, source: null };

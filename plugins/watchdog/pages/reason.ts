@@ -1,4 +1,3 @@
-/** Why a monitor is in warning, as its page says it (contract 30, heartbeat and evaluator). Pure. */
 import type { MonitorView } from '../../../ports/domain/watchdog.js';
 
 interface Line {
@@ -21,7 +20,6 @@ export interface CheckView {
 
 const ORDER = ['failed', 'unknown', 'ok'] as const;
 
-/** Failed ones first. */
 export function listChecks({ checks }: Pick<MonitorView, 'checks'>): CheckView[] {
   const all = Object.entries(checks).map(([name, { ok, message }]): CheckView => {
     return { name, message, state: ok === false ? 'failed' : ok === true ? 'ok' : 'unknown' };
@@ -30,8 +28,8 @@ export function listChecks({ checks }: Pick<MonitorView, 'checks'>): CheckView[]
 }
 
 /**
- * @param overdue seconds of silence beyond the interval; null: heartbeats come in time
- * @param interval in seconds; null: it has a schedule
+ * @param overdue seconds of silence beyond the interval; null when heartbeats are on time
+ * @param interval in seconds; null with a schedule
  */
 export function buildReason(
   { checks, message, last_status }: Pick<MonitorView, 'checks' | 'message' | 'last_status'>,

@@ -1,4 +1,3 @@
-/** A monitor as a row of a page: how long it is so, whether it is overdue, a line of its first metric. */
 import type { MonitorDoc, SampleRow } from '../model/documents.js';
 import { toMaintenanceView, toSilenceView } from '../model/monitor.js';
 import { getIntervalSeconds, isLearning, getLimits } from '../model/timing.js';
@@ -6,7 +5,6 @@ import { getMonitorPageHref } from './form.js';
 import { formatShortNumber } from './numbers.js';
 import { buildUptimeView, type UptimeView } from './uptime.js';
 
-/** Heartbeats in a sparkline. */
 const SPARKLINE_HEARTBEATS = 30;
 
 export interface ListedMonitor {
@@ -16,27 +14,26 @@ export interface ListedMonitor {
   state: string;
   since: string | null;
   last_heartbeat_at: string | null;
-  /** Seconds beyond the expected heartbeat; null when it is in time, or not being evaluated. */
+  /** Seconds after the expected heartbeat; null when on time or not evaluated. */
   overdue: number | null;
   alarm: string;
   suppressed_by: string | null;
-  /** It announced its state (`stopped`, `maintenance`) at this time. */
   announced_since: string | null;
-  /** When its silence ends. */
   silenced_until: string | null;
-  /** When the maintenance window that it is in ends. */
   maintenance_until: string | null;
   message: string | null;
   spark: number[];
   spark_label: string | null;
-  /** Its newest value. */
   spark_value: string | null;
   uptime: UptimeView;
   parent_source: string | null;
   project: string | null;
 }
 
-/** @param now milliseconds since 1970 @param rows its newest samples, oldest first */
+/**
+ * @param now in ms since 1970
+ * @param rows its newest samples, oldest first
+ */
 export function toListedMonitor(doc: MonitorDoc, now: number, rows: readonly SampleRow[] = []): ListedMonitor {
   return {
     href: getMonitorPageHref(doc.source),
@@ -69,7 +66,6 @@ function getOverdueSeconds(doc: MonitorDoc, now: number): number | null {
   return Math.floor((now - last) / 1000 - getIntervalSeconds(doc));
 }
 
-/** The newest values of the metric that the last heartbeat named first. */
 function buildSparkline(
   doc: MonitorDoc,
   rows: readonly SampleRow[],

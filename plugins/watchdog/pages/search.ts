@@ -1,4 +1,3 @@
-/** Monitors for the search, by source and name. A source in full leads to its monitor. */
 import type { SearchProvider } from '../../../ports/domain/search.js';
 import { toWatchdogCaller } from '../model/caller.js';
 import type { WatchdogServices } from '../services.js';

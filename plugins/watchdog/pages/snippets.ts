@@ -1,14 +1,12 @@
-/**
- * Lines to copy: how a source reports, and how its badge is shown. Sources and tokens need no quoting in a shell. Pure.
- */
+/** Copyable snippets for reporting and badges. Sources and tokens need no shell quoting. */
 export interface Snippet {
   label: string;
   text: string;
 }
 
 /**
- * Snippets shown next to a token.
- * @param url `server.base_url` without a slash at its end
+ * Returns the snippets shown next to a token.
+ * @param url `server.base_url` without a trailing slash
  * @param token or its placeholder, `$SVC_TOKEN`
  * @param timezone IANA, of the crontab
  */
@@ -30,9 +28,9 @@ export function buildReportingSnippets(url: string, source: string, token: strin
 }
 
 /**
- * The same from where schedules live: whole pieces of files, some lines long. Each job says how it ended, or that it
- * failed.
- * @param url `server.base_url` without a slash at its end
+ * Returns snippets for schedulers, as parts of their configuration files. Each job reports its
+ * success or failure.
+ * @param url `server.base_url` without a trailing slash
  * @param token or its placeholder
  */
 export function buildSchedulerSnippets(url: string, token: string): Snippet[] {
@@ -107,7 +105,6 @@ export function buildSchedulerSnippets(url: string, token: string): Snippet[] {
 const escapeText = (text: string): string =>
   text.replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c] as string);
 
-/** Of a public monitor. */
 export function buildBadgeSnippets(url: string, id: string, name: string): Snippet[] {
   const image = `${url}/badge/${id}.svg`;
   const page = `${url}/status/${id}`;

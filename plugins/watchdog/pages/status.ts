@@ -1,6 +1,6 @@
 /**
- * The public status page: a monitor and what is below it, for everyone who knows its address (contract 30, beyond the
- * specification).
+ * Public status page: a monitor and its subtree, for everyone who knows the URL (contract 30,
+ * beyond the specification).
  */
 import { View } from '../../../kernel/contract.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
@@ -12,7 +12,7 @@ import { buildLongUptimeView, type LongUptimeView } from './uptime.js';
 
 const MAX_SHOWN_MONITORS = 500;
 
-/** Down first, and what is above something down before what is not. */
+/** Most severe first; a parent takes the best rank of its subtree. */
 const RANKS: Readonly<Record<MonitorState, number>> = {
   down: 0,
   warning: 1,
@@ -27,16 +27,16 @@ interface Part {
   state: MonitorState;
   since: string | null;
   suppressed: boolean;
-  /** When the maintenance window that it is in ends; its reason is for insiders. */
+  /** End of its maintenance window; the reason is internal. */
   maintenance_until: string | null;
-  /** The part of this page that is down above it; null when that is not shown here. */
+  /** The down ancestor, or null when it is not on this page. */
   suppressor: string | null;
   uptime: LongUptimeView;
   rank: number;
   children: Part[];
 }
 
-/** Names and states of a public monitor and what is below it; nothing that only insiders should read. */
+/** Shows names and states of a public monitor and its subtree; everything else is internal. */
 export async function buildPublicView(
   { ancestry, clock, projects, brands }: WatchdogServices,
   top: MonitorDoc,
@@ -60,7 +60,6 @@ export async function buildPublicView(
   });
 }
 
-/** The first is the top; children hang on their parents, worst first. @param docs parents before their children */
 function toParts(docs: readonly MonitorDoc[], now: number): Part[] {
   const names = new Map(docs.map(({ source, name }) => [source, name]));
   const bySource = new Map(docs.map((doc) => [doc.source, toPart(doc, names, now)]));
@@ -69,7 +68,6 @@ function toParts(docs: readonly MonitorDoc[], now: number): Part[] {
     const parent = i === 0 || parent_source === null ? undefined : bySource.get(parent_source);
     if (part !== undefined) parent?.children.push(part);
   }
-  // From the leaves up: a level of the tree is complete before the one above it is looked at.
   const parts = [...bySource.values()];
   for (const part of parts.toReversed()) {
     part.children.sort((a, b) => a.rank - b.rank || a.name.localeCompare(b.name, 'en'));

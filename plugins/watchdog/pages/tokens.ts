@@ -1,6 +1,3 @@
-/**
- * Tokens of one source, on its monitor's page: administrators make and revoke them (contract 10, tokens; contract 80).
- */
 import joi from 'joi';
 import {
   getFormFields,
@@ -44,7 +41,6 @@ interface TokenForm {
   expires_on: string;
 }
 
-/** Active and past ones, newest first; null for a reader who is no administrator. */
 export async function listTokens(
   { tokens, clock }: Pick<WatchdogServices, 'tokens' | 'clock'>,
   monitor: string,
@@ -58,7 +54,7 @@ export async function listTokens(
   return all.map((token) => Object.assign({ state: state(token) }, token));
 }
 
-/** @param again the monitor's page, with what was wrong */
+/** @param again renders the monitor's page with the errors */
 export function buildMonitorTokenPages(
   { monitors, tokens, audit, clock, baseUrl, timezone }: WatchdogServices,
   again: (request: HttpRequest, errors: Record<string, string>) => Promise<View>,

@@ -1,4 +1,3 @@
-/** Uptime as pages show it: columns of hours or days, and shares in percent. */
 import type { MonitorDoc } from '../model/documents.js';
 import { formatPercent, getUptime, type Uptime, type UptimeCell } from '../model/uptime.js';
 
@@ -12,7 +11,6 @@ const TONES: Readonly<Record<UptimeCell['state'], string>> = {
 interface Column {
   readonly tone: string;
   readonly text: string;
-  /** Null where the text says all: a whole column is up, or nothing is known. */
   readonly seconds: number | null;
 }
 
@@ -27,7 +25,6 @@ export interface LongUptimeView extends UptimeView {
   days: Column[];
 }
 
-/** Most columns are one of these. */
 const PLAIN: Readonly<Partial<Record<UptimeCell['state'], Column>>> = {
   up: { tone: TONES.up, text: 'up', seconds: null },
   none: { tone: TONES.none, text: 'not watched', seconds: null },
@@ -43,10 +40,9 @@ const toUptimeView = (uptime: Uptime): UptimeView => ({
   quarter: formatPercent(uptime.quarter),
 });
 
-/** @param now milliseconds since 1970 */
+/** @param now in ms since 1970 */
 export const buildUptimeView = (doc: MonitorDoc, now: number): UptimeView => toUptimeView(getUptime(doc, now));
 
-/** With a column for each day, which a list does not show. @param now milliseconds since 1970 */
 export function buildLongUptimeView(doc: MonitorDoc, now: number): LongUptimeView {
   const uptime = getUptime(doc, now);
   return { ...toUptimeView(uptime), days: uptime.days.map(toUptimeColumn) };

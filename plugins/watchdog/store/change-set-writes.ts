@@ -1,6 +1,6 @@
 /**
- * Change sets become writes: many at a time, each comparing `rev`, and one that fails never takes its neighbours along.
- * A batch is on its way to the store while the next one is made.
+ * Batched writes of change sets. Each compares `rev`, and a failed one does not affect the others.
+ * The next batch is built while one is being written.
  */
 import type { Logger } from '../../../ports/logger.js';
 import type { Collection, WriteOp } from '../../../ports/store.js';
@@ -9,12 +9,11 @@ import { getNextCheck } from '../model/timing.js';
 import type { MonitorChangeSet } from '../model/change-set.js';
 import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 
-/** Made in one turn of the event loop. */
 const BATCH_SIZE = 125;
 
 export interface PendingWrite {
   changeSet: MonitorChangeSet;
-  /** Own outages since the last heartbeat, in ms. */
+  /** Service outages since the last heartbeat, in ms. */
   credit?: number;
 }
 
@@ -56,7 +55,10 @@ export async function writeChangeSets(
   return { won, errors };
 }
 
-/** Writes in one batch, or one by one when the store rejects the batch. @returns the number that failed */
+/**
+ * Writes in one batch, or one by one when the store rejects the batch.
+ * @returns the number that failed
+ */
 async function writeReady(
   monitors: Collection<MonitorDoc>,
   ready: readonly Ready[],

@@ -1,9 +1,7 @@
 /**
- * The outbox of a monitor: its new timeline entries, and the events among them (lib/outbox.ts). One flush at a time per
- * monitor, its entries in their order, so that a recovery never overtakes its alarm.
- *
- * Order: the change with its entries → timeline and incidents (ids known, so twice is once) → events → the outbox is
- * emptied.
+ * Outbox of a monitor (lib/outbox.ts). Flushes of one monitor run in sequence, so that a recovery
+ * never overtakes its alarm. Order: the change with its entries → timeline and incidents
+ * (idempotent by id) → events → the outbox is emptied.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { Outbox } from '../../../lib/outbox.js';
@@ -13,9 +11,7 @@ import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc, TimelineOutboxEntry, TimelineDoc } from '../model/documents.js';
 import { buildIncidentWrites, splitIntoBulks } from '../model/incident.js';
 
-/** Older entries than this belong to a process that is gone, or to a listener that failed. */
 const LEFTOVER_AGE_MS = 10_000;
-/** Monitors whose timeline is written in one go. */
 const FLUSH_BATCH_SIZE = 200;
 
 @injectable()
@@ -36,7 +32,6 @@ export class MonitorOutbox {
           ? Promise.resolve(true)
           : deps.emit(type, { source, ...data }, { id, timestamp: at, project_slug: project }),
       inOrder: true,
-      // A deleted monitor goes when its outbox is empty.
       emptied: async ({ id, outbox_at, deleted_at }) =>
         deleted_at !== null && (await deps.monitors.remove({ id, outbox_at, deleted_at })) > 0,
       now: () => deps.clock.now(),
@@ -45,7 +40,6 @@ export class MonitorOutbox {
     });
   }
 
-  /** For a run with thousands of entries: flushes behind the caller. A reader of the timeline waits for `stored`. */
   flushLater(docs: readonly MonitorDoc[]): void {
     const task = this.flush(docs).catch((error: unknown) =>
       this.deps.log.error({ err: error }, 'the timeline was not written; a job repeats it'),
@@ -54,14 +48,13 @@ export class MonitorOutbox {
     void task.finally(() => this.#storing.delete(task));
   }
 
-  /** The timeline has what was sent. */
   async waitUntilStored(): Promise<void> {
     while (this.#storing.size > 0) await Promise.all(this.#storing);
   }
 
   /**
-   * Resolves when the timeline has it; events go out behind the answer.
-   * @param docs as they were written
+   * Resolves when the timeline is stored; events are published in the background.
+   * @param docs as written
    */
   async flush(docs: readonly MonitorDoc[]): Promise<void> {
     for (let i = 0; i < docs.length; i += FLUSH_BATCH_SIZE) {
@@ -75,8 +68,8 @@ export class MonitorOutbox {
   }
 
   /**
-   * At the start of a process, behind it: every outbox. Another process may be flushing some of them; listeners that
-   * store know an event by its id.
+   * Flushes every outbox in the background after a start. Another process may flush some of them;
+   * listeners deduplicate events by id.
    */
   resume(): void {
     this.#resuming = this.reconcile({ outbox_at: { gt: '' } }).catch((error: unknown) =>
@@ -84,7 +77,10 @@ export class MonitorOutbox {
     );
   }
 
-  /** Publishes entries left by a crash or a failed listener. @returns the number of monitors that had some */
+  /**
+   * Publishes entries left by a crash or a failed listener.
+   * @returns the number of monitors that had some
+   */
   reconcile(filter: Filter = this.#buildLeftoverFilter(), signal?: AbortSignal): Promise<number> {
     return this.#outbox.reconcile(signal, filter);
   }
@@ -97,12 +93,10 @@ export class MonitorOutbox {
     return elapsed('outbox_at', LEFTOVER_AGE_MS, this.deps.clock.now());
   }
 
-  /** Seconds since the oldest entry that is not out yet; 0: all are. */
   getOldestAgeSeconds(): Promise<number> {
     return this.#outbox.oldestAge();
   }
 
-  /** Waits for what is on its way. */
   async drain(): Promise<void> {
     await this.#resuming;
     await this.waitUntilStored();

@@ -1,4 +1,3 @@
-/** The timeline: transitions, alarms, suppressions and what programs note (contract 30, endpoints: /event, /events). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { owned } from '../../../kernel/errors.js';
 import type { Filter, Json } from '../../../ports/store.js';
@@ -67,7 +66,7 @@ export interface EventPage extends Warned {
   total?: number;
 }
 
-/** The message of a suppression names the suppressor too. */
+/** The message of a suppression contains the suppressor too. */
 function maskHidden(event: TimelineEntryView, hidden: HiddenSources): TimelineEntryView {
   if (event.suppressed_by === null || !hidden.has(event.suppressed_by)) return event;
   return { ...event, suppressed_by: null, message: 'Alarm suppressed: a monitor above it is down' };
@@ -82,7 +81,10 @@ export class Timeline {
     @inject(TokenGuard) private readonly tokens: TokenGuard,
   ) {}
 
-  /** @throws ServiceError not_found, source_mismatch, insufficient_scope, validation_failed (a live token) */
+  /**
+   * @throws ServiceError not_found, source_mismatch, insufficient_scope, validation_failed (a live
+   *   token)
+   */
   async annotate(note: Annotation, caller: WatchdogCaller): Promise<TimelineEntryView> {
     assertCanReport(caller, note.source);
     const { monitors, timeline, ids, clock } = this.deps;
@@ -109,7 +111,10 @@ export class Timeline {
     return toTimelineEntryView(doc);
   }
 
-  /** Newest first. @throws ServiceError source_mismatch */
+  /**
+   * Lists entries, newest first.
+   * @throws ServiceError source_mismatch
+   */
   async listPage(query: TimelineQuery, caller: WatchdogCaller): Promise<EventPage> {
     if (query.source !== undefined) assertCanReport(caller, query.source);
     const { timeline } = this.deps;
@@ -125,7 +130,7 @@ export class Timeline {
         ...(query.until !== undefined && { lte: query.until }),
       };
     }
-    // A run answers before its timeline is written.
+    // A run resolves before its timeline is stored.
     await this.outbox.waitUntilStored();
     const page = await findReadable(timeline, {
       filter,

@@ -1,7 +1,7 @@
 /**
- * The hierarchy above a monitor (contract 30, hierarchy). Parents are looked up level by level, so that one look serves
- * all children of the same parent. Tolerated as they are: unknown and deleted parents (no parent), cycles (a monitor on
- * one counts as parentless), chains deeper than 256.
+ * Ancestors of monitors (contract 30, hierarchy), loaded level by level, so that siblings share
+ * lookups. Missing and deleted parents count as no parent, a monitor on a cycle as parentless;
+ * chains deeper than 256 are tolerated.
  */
 import type { Find } from '../../../ports/store.js';
 import { ToldDamage } from '../../../ports/store/told-damage.js';
@@ -16,16 +16,15 @@ const BATCH_SIZE = 500;
 
 export type TreeNode = Pick<MonitorDoc, 'source' | 'parent_source'>;
 export type TreeRelative = TreeNode & Pick<MonitorDoc, 'state' | 'left_down_at' | 'group'>;
-/** Sources to what was found; null: there is none. */
 export type TreeFamily = Map<string, TreeRelative | null>;
 
-/** The ancestors of `child` that count, nearest first. Pure. */
 export function listAncestors(child: TreeNode, family: ReadonlyMap<string, TreeRelative | null>): TreeRelative[] {
   const chain: TreeRelative[] = [];
   const seen = new Set([child.source]);
   let parent = child.parent_source;
   while (parent !== null && chain.length < MAX_DEPTH) {
-    // Back at the child: it is on a cycle. Back at an ancestor: that one is, and so has no parents of its own.
+    // Reaching the child again means that it is on a cycle. Reaching an ancestor means that this
+    // one is, and therefore has no parent.
     if (parent === child.source) return [];
     if (seen.has(parent)) return chain.slice(0, chain.findIndex(({ source }) => source === parent) + 1);
     const found = family.get(parent);
@@ -46,8 +45,8 @@ export class Ancestry {
   }
 
   /**
-   * Everyone above these children.
-   * @param known what the caller knows already, newer than the store's; it is added to
+   * Loads all ancestors of these children.
+   * @param known entries newer than the store's; mutated
    */
   async load(children: readonly TreeNode[], family: TreeFamily = new Map()): Promise<TreeFamily> {
     let wanted = new Set(children.flatMap(({ parent_source }) => parent_source ?? []));
@@ -56,7 +55,7 @@ export class Ancestry {
       for (let i = 0; i < missing.length; i += BATCH_SIZE) {
         const part = missing.slice(i, i + BATCH_SIZE);
         for (const source of part) family.set(source, null);
-        // A condition on what is in the document would fail for all where one is damaged.
+        // A condition on fields of the document would fail for all if one is damaged.
         const filter = { id: { in: part.map(getMonitorId) } };
         const page = await this.deps.monitors.find({ filter, limit: BATCH_SIZE, damaged: this.#damage.tell });
         for (const doc of page.items) if (doc.deleted_at === null) family.set(doc.source, toRelative(doc));
@@ -66,14 +65,12 @@ export class Ancestry {
     return family;
   }
 
-  /** The nearest ancestor that is down, or null. */
   async findSuppressor(child: TreeNode): Promise<string | null> {
     if (child.parent_source === null) return null;
     const family = await this.load([child]);
     return findDownAncestor(child, family)?.source ?? null;
   }
 
-  /** Every monitor below `source`, at most `limit`; on a cycle each once. */
   async listDescendants(source: string, limit = 100_000): Promise<MonitorDoc[]> {
     const found: MonitorDoc[] = [];
     const seen = new Set([source]);
@@ -113,7 +110,7 @@ export const toRelative = ({ source, parent_source, state, left_down_at, group =
   group,
 });
 
-/** A group is down because of its children, and never in their place. */
+/** A down group never suppresses, because it is only down through its children. */
 export const findDownAncestor = (
   child: TreeNode,
   family: ReadonlyMap<string, TreeRelative | null>,

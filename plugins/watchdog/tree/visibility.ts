@@ -1,6 +1,6 @@
 /**
- * What a token of one project is not shown: names of other projects' monitors, where a monitor of its own mentions them
- * as parent or as the reason of a suppression (contract 10, tokens). A name that belongs to no monitor is shown.
+ * Hides names of other projects' monitors from a project token, where its own monitor references
+ * them as parent or suppressor (contract 10, tokens). Names without a monitor stay visible.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { WatchdogCaller } from '../model/caller.js';
@@ -14,7 +14,6 @@ export interface Mentions {
   suppressed_by: string | null;
 }
 
-/** The names that this caller is not shown. */
 export type HiddenSources = ReadonlySet<string>;
 
 const NO_HIDDEN_SOURCES: HiddenSources = new Set();
@@ -32,7 +31,6 @@ export const maskView = <T extends Partial<Mentions>>(view: T, hidden: HiddenSou
 export class Visibility {
   constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors'>) {}
 
-  /** Which of these names belong to monitors that the caller may not touch. */
   async findHidden(mentioned: Iterable<string | null | undefined>, caller: WatchdogCaller): Promise<HiddenSources> {
     if (caller.project === null) return NO_HIDDEN_SOURCES;
     const projects = await this.findProjects(mentioned);
@@ -46,7 +44,6 @@ export class Visibility {
     );
   }
 
-  /** Source → project, of those that there are. */
   async findProjects(mentioned: Iterable<string | null | undefined>): Promise<Map<string, string | null>> {
     const names = [...new Set(mentioned)].filter((name) => name !== null && name !== undefined);
     const found = new Map<string, string | null>();

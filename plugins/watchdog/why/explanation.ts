@@ -1,7 +1,3 @@
-/**
- * What a person asks first when a monitor is down: why, in one sentence, and what changed before it: releases of its
- * project, and what programs noted about it and what is above it.
- */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { HOUR_MS, isoOf, MINUTE_MS } from '../../../lib/time.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
@@ -10,27 +6,21 @@ import { getMonitorId } from '../model/source.js';
 import { explainDown } from '../model/why.js';
 import { Ancestry, listAncestors } from '../tree/ancestry.js';
 
-/** Before the down. */
 const LOOKBACK_MS = 24 * HOUR_MS;
-/** Siblings that are looked at, and entries of one timeline. */
 const MAX_SIBLINGS = 500;
 const MAX_TIMELINE_ENTRIES = 50;
 const MAX_SHOWN_CHANGES = 10;
-/** Ancestors whose notes are shown too. */
 const MAX_SHOWN_ANCESTORS = 3;
 
 export interface EarlierChange {
   at: string;
-  /** `release`, or the type that the program gave its note. */
   type: string;
   text: string;
-  /** Whose note it is; null: of the project. */
   source: string | null;
 }
 
 export interface DownExplanation {
   why: string;
-  /** Newest first. */
   changes: EarlierChange[];
 }
 
@@ -41,7 +31,10 @@ export class DownExplanations {
     @inject(Ancestry) private readonly ancestry: Ancestry,
   ) {}
 
-  /** @returns null when it is not down. @param probed whether the service probes it */
+  /**
+   * @param probed whether the service probes it
+   * @returns null when it is not down
+   */
   async explain(doc: MonitorDoc, probed: boolean): Promise<DownExplanation | null> {
     if (doc.state !== 'down') return null;
     const [around, changes] = await Promise.all([this.#loadSurroundings(doc), this.#listChanges(doc)]);
@@ -49,7 +42,6 @@ export class DownExplanations {
     return why === null ? null : { why, changes };
   }
 
-  /** A release of a project, once. @param id of its event */
   async recordRelease(id: string, at: string, project: string | null, text: string): Promise<void> {
     await this.deps.changes.change({ id }, { setOnInsert: { at, project, text } }, { upsert: true });
   }

@@ -1,13 +1,12 @@
 /**
- * A project's webhooks go with it, and what they wait to deliver. Its events are kept for their time, for receivers of
- * all projects and the log, and count for no project any more.
+ * Deletes a project's webhooks and their deliveries. Its events stay for their retention, without
+ * the project's name.
  */
 import { all } from '../../../lib/paging.js';
 import type { ProjectBelongings } from '../../../ports/domain/projects.js';
 import type { WebhookDeps } from '../deps.js';
 import type { WebhookDirectory } from '../registry/directory.js';
 
-/** Changed at a time, so that other writes pass between. */
 const BATCH_SIZE = 500;
 
 export const createWebhookBelongings = (

@@ -1,4 +1,3 @@
-/** What a webhook may name: installed events, projects, and addresses that deliveries may go to (contract 70, API). */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { denied, invalid, invalidQuery, unknownProject } from '../../../kernel/errors.js';
 import { grants } from '../../../lib/scopes.js';
@@ -23,17 +22,14 @@ export class WebhookChoices {
     @inject(WebhookSecrets) private readonly secrets: WebhookSecrets,
   ) {}
 
-  /** Events that a webhook may subscribe to, in addition to `*`. */
   names(): SubscribableEvent[] {
     return listSubscribableEvents(this.deps.registered());
   }
 
-  /** Whether `security.webhook_key` can sign in place of a secret. */
   get hasKey(): boolean {
     return this.secrets.canSign(null);
   }
 
-  /** To choose from, by name. */
   async projects(): Promise<{ value: string; label: string }[]> {
     const all = await this.deps.projects.list();
     return all
@@ -57,8 +53,8 @@ export class WebhookChoices {
   }
 
   /**
-   * The service makes what deliveries of these events bring, so whoever directs them needs the rights of it: else a
-   * token for webhooks would be one for everything that is handed out.
+   * Requires the rights that deliveries of these events exercise. Otherwise a token for webhooks
+   * could obtain everything the service publishes.
    * @throws ServiceError insufficient_scope
    */
   mayDirect(principal: Principal, events: readonly string[]): void {
@@ -77,7 +73,10 @@ export class WebhookChoices {
     return [...(EXPLICIT_EVENTS.get(event) ?? []), ...made.flatMap(({ scopes }) => scopes)];
   }
 
-  /** The event that a list is filtered by. @throws ServiceError invalid_request */
+  /**
+   * Validates the event filter of a list.
+   * @throws ServiceError invalid_request
+   */
   filter(event: string | undefined): void {
     if (event === undefined || event === TEST_EVENT || this.names().some(({ name }) => name === event)) return;
     throw invalidQuery({ event: 'is not the name of an event' });

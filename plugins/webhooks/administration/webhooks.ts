@@ -1,4 +1,3 @@
-/** The webhooks and what administrators do with them: shared by the API and the pages (contract 70, API). */
 import { findChangedFields, type ChangedFields } from '../../../lib/changed-fields.js';
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, notFound, owned } from '../../../kernel/errors.js';
@@ -34,7 +33,6 @@ export class Webhooks {
     @inject(WebhookChoices) private readonly choices: WebhookChoices,
   ) {}
 
-  /** Newest first. */
   async listPage(
     principal: Principal,
     query: { limit: number; cursor?: string | undefined },
@@ -52,7 +50,6 @@ export class Webhooks {
     return { ...page, items, count: () => webhooks.count(filter) };
   }
 
-  /** Those that disabled themselves, at most 50. */
   async listBroken(): Promise<Webhook[]> {
     const page = await this.deps.webhooks.find({ filter: { disabled_at: { gt: '' } }, limit: 50 });
     return page.items.filter(({ enabled }) => !enabled);
@@ -64,7 +61,6 @@ export class Webhooks {
     return owned(getBoundProject(principal), webhook, ({ project_slug }) => project_slug, `webhook ${id}`);
   }
 
-  /** As this reader may see it. */
   async view(principal: Principal, webhook: Webhook): Promise<WebhookView> {
     const last = await this.log.last(principal, webhook.id);
     const view = toWebhookView(webhook, last, this.deps.clock.iso());
@@ -73,7 +69,8 @@ export class Webhooks {
 
   /**
    * @returns `secret` only when it was generated here
-   * @throws ServiceError validation_failed, unknown_project, insufficient_scope (also for what `mayDirect` says)
+   * @throws ServiceError validation_failed, unknown_project, insufficient_scope (also from
+   *   `assertCanSubscribe`)
    */
   async create(
     principal: Principal,
@@ -110,7 +107,7 @@ export class Webhooks {
   }
 
   /**
-   * Only what is given changes.
+   * Changes only the given fields.
    * @throws ServiceError not_found, validation_failed, unknown_project, insufficient_scope
    */
   async change(principal: Principal, id: string, input: WebhookFields): Promise<Webhook> {
@@ -144,7 +141,6 @@ export class Webhooks {
     return input.enabled ? this.#enable(principal, after) : this.#disable(principal, after);
   }
 
-  /** Removes it with its deliveries. */
   async remove(principal: Principal, id: string): Promise<void> {
     const webhook = await this.getWebhook(principal, id);
     await this.deps.webhooks.remove({ id });
@@ -153,7 +149,7 @@ export class Webhooks {
     await this.#record(principal, 'deleted', webhook);
   }
 
-  /** The counter begins again, and what is held goes out. Enabling an enabled one resets the counter. */
+  /** Resets the failure counter and sends held deliveries. An enabled webhook is only reset. */
   async enable(principal: Principal, id: string): Promise<Webhook> {
     return this.#enable(principal, await this.#getRedirectable(principal, id));
   }
@@ -163,7 +159,7 @@ export class Webhooks {
     return webhook.enabled ? this.#disable(principal, webhook) : webhook;
   }
 
-  /** A new secret; the one before stays valid for a day. */
+  /** Generates a new secret; the previous one stays valid for a day. */
   async rotate(principal: Principal, id: string): Promise<{ webhook: Webhook; secret: string }> {
     const before = await this.#getRedirectable(principal, id);
     const secret = createWebhookSecret();
@@ -180,7 +176,7 @@ export class Webhooks {
   }
 
   /**
-   * One attempt here and now, not counted and not kept; on a disabled webhook too.
+   * Makes one attempt without recording it, also for a disabled webhook.
    * @throws ServiceError validation_failed
    */
   async test(principal: Principal, id: string): Promise<TestResult> {
@@ -213,7 +209,7 @@ export class Webhooks {
   }
 
   /**
-   * Sends a delivery again, with the same ids. One that waits goes out now.
+   * Sends a delivery again with the same ids; a waiting one is sent immediately.
    * @throws ServiceError not_found, conflict, insufficient_scope
    */
   async redeliver(principal: Principal, id: string): Promise<Delivery> {
@@ -234,7 +230,10 @@ export class Webhooks {
     return changed.doc;
   }
 
-  /** A webhook that the caller may change. @throws ServiceError not_found, insufficient_scope */
+  /**
+   * Returns a webhook that the caller may change.
+   * @throws ServiceError not_found, insufficient_scope
+   */
   async #getRedirectable(principal: Principal, id: string): Promise<Webhook> {
     const webhook = await this.getWebhook(principal, id);
     this.choices.mayDirect(principal, webhook.events);
@@ -285,5 +284,5 @@ function getCallerName(principal: Principal): string {
 
 const SECRETS = ['secret', 'previous'];
 
-/** As the audit log shows it: the path of a webhook's URL may be a secret. */
+/** Returns the fields for the audit log without the URL's path, which may be secret. */
 const toShownFields = (webhook: Webhook): object => ({ ...webhook, url: getUrlHost(webhook.url) });

@@ -1,6 +1,6 @@
 /**
- * The queue of deliveries (contract 70, delivery). It alone inserts, claims and acknowledges them. A delivery that this
- * process works on is an `InFlight`, from `claim` until `end`.
+ * Queue of deliveries (contract 70, delivery). Only this class inserts, claims and acknowledges
+ * them.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Update } from '../../../ports/store.js';
@@ -9,13 +9,11 @@ import { DEPS, type WebhookDeps } from '../deps.js';
 import type { Delivery } from '../model/delivery.js';
 import { DeliveryLeases } from './leases.js';
 
-/** Deliveries per read when finding webhooks with due deliveries. */
 const PAGE_SIZE = 200;
 
 export interface InFlight {
-  /** As it was read, with this process's lease. */
   readonly delivery: Delivery;
-  /** `clock.monotonic()` when it was leased. */
+  /** Start of the lease, `clock.monotonic()`. */
   readonly since: number;
 }
 
@@ -30,17 +28,14 @@ export class DeliveryQueue {
     this.#damage = new ToldDamage(deps.log, 'a delivery');
   }
 
-  /** This process, as leases and markers name it. */
   get instance(): string {
     return this.leases.instance;
   }
 
-  /** Stores deliveries for any process to claim. One that is there already stays as it is. */
   async insert(rows: readonly Delivery[]): Promise<void> {
     await this.deps.deliveries.bulk(rows.map((row) => ({ insert: row })));
   }
 
-  /** Leases what is due of a webhook, longest due first. `more`: there is more than `limit`. */
   async claim(webhook: string, limit: number): Promise<{ items: InFlight[]; more: boolean }> {
     const { leased, more } = await this.leases.claim(webhook, limit);
     const since = this.deps.clock.monotonic();
@@ -48,7 +43,6 @@ export class DeliveryQueue {
     return { items: leased.map((delivery) => ({ delivery, since })), more };
   }
 
-  /** Those of the webhooks that have something due in the store. */
   async *due(webhooks: readonly string[]): AsyncGenerator<string> {
     let left = webhooks;
     let full = left.length > 0;
@@ -69,33 +63,32 @@ export class DeliveryQueue {
     }
   }
 
-  /** Frees deliveries of processes that are gone. Answers how many. */
   reclaim(): Promise<number> {
     return this.leases.reclaimExpired();
   }
 
-  /** No longer in flight here, with or without an outcome: a lease that is still in the store may be taken back. */
+  /** Removes the delivery from memory; a lease that is still stored may be reclaimed. */
   end({ delivery }: InFlight): void {
     this.leases.end(delivery.id);
   }
 
-  /** Not begun: due from now on, for any process. */
   async release(item: InFlight): Promise<void> {
     await this.acknowledge(item, { set: { next_at: this.deps.clock.iso() }, unset: ['lease_by'] });
   }
 
-  /** Its webhook is disabled. */
   async hold(item: InFlight): Promise<void> {
     const now = this.deps.clock.iso();
     await this.acknowledge(item, { set: { state: 'held', held_at: now, updated_at: now }, unset: ['lease_by'] });
   }
 
-  /** Its event or its webhook is gone. */
   async discard({ delivery: { id, lease_by, lease_n } }: InFlight): Promise<void> {
     await this.deps.deliveries.remove({ id, lease_by, lease_n });
   }
 
-  /** Stores the outcome. False: another process holds the delivery by now, and its attempt is the one that counts. */
+  /**
+   * Stores the outcome. Returns false when another process holds the delivery, whose attempt then
+   * counts.
+   */
   async acknowledge({ delivery: { id, lease_by, lease_n } }: InFlight, update: Update): Promise<boolean> {
     const [result] = await this.deps.deliveries.bulk([{ change: { id, lease_by, lease_n }, update }]);
     return result !== undefined && 'n' in result && result.n === 1;

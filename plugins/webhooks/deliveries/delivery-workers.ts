@@ -1,6 +1,6 @@
 /**
- * Workers: one per webhook and process, in each one attempt at a time, none waiting for another (contract 70,
- * delivery). They ask the store for what is due.
+ * Delivery workers: one per webhook and process, each with one attempt at a time, independent of
+ * the others (contract 70, delivery).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';
@@ -12,24 +12,19 @@ import { Outcomes } from './outcomes.js';
 import { WebhookSender, VERDICTS } from '../sending/sender.js';
 import type { Webhook } from '../model/webhook.js';
 
-/** Deliveries that a worker claims per batch while its receiver is fast. */
 const BATCH_SIZE = 16;
 const QUICK_ANSWER_MS = 250;
-/** Successes whose writes the next attempts do not wait for: they share a commit. */
 const MAX_PENDING_WRITES = 64;
-/** Of the ten seconds that a service has for its end (contract 95, shutdown). */
+/** Part of the ten seconds for a graceful stop (contract 95, shutdown). */
 const STOP_TIMEOUT_MS = 5_000;
 
 interface Worker {
   id: string;
   waiting: InFlight[];
   running: boolean;
-  /** Something may be due in the store. */
   again: boolean;
   quick: boolean;
-  /** Writes of successes, which the next attempts do not wait for. */
   writes: Set<Promise<void>>;
-  /** One of them failed; the worker stops, and what it leased is taken back. */
   fault: Error | null;
 }
 
@@ -38,7 +33,6 @@ export class DeliveryWorkers {
   readonly #workers = new Map<string, Worker>();
   readonly #runs = new Set<Promise<void>>();
   #open = false;
-  /** The store may be closed by now. */
   #abandoned = false;
 
   #attempted = 0;
@@ -64,7 +58,6 @@ export class DeliveryWorkers {
     );
   }
 
-  /** Attempts of this process since its start. */
   get attempted(): number {
     return this.#attempted;
   }
@@ -74,8 +67,8 @@ export class DeliveryWorkers {
   }
 
   /**
-   * Begins nothing more and gives back what was leased and not begun. Attempts under way get `patienceMs`; one that
-   * takes longer is left to its lease, and repeated.
+   * Stops starting attempts and releases leased deliveries. Running attempts get `patienceMs`;
+   * after that their lease expires and they are repeated.
    */
   async stop(patienceMs = STOP_TIMEOUT_MS): Promise<void> {
     this.#open = false;
@@ -90,19 +83,16 @@ export class DeliveryWorkers {
     clearTimeout(timer);
   }
 
-  /** Something of this webhook is due. */
   wake(webhook: string): void {
     const worker = this.#getWorker(webhook);
     worker.again = true;
     this.#startWorker(worker);
   }
 
-  /** Resolves when no worker runs: for tests and for tools. */
   async idle(): Promise<void> {
     while (this.#runs.size > 0) await Promise.all(this.#runs);
   }
 
-  /** Wakes the workers that have something due in the store. False: there is no webhook. */
   async wakeDue(): Promise<boolean> {
     const ids = await this.#listWebhookIds();
     for (const id of this.#workers.keys()) if (!ids.includes(id) && !this.#isRunning(id)) this.#workers.delete(id);
@@ -140,7 +130,6 @@ export class DeliveryWorkers {
     const done = run.finally(() => {
       worker.running = false;
       this.#runs.delete(done);
-      // What came in while the last look found nothing.
       if ((worker.again || worker.waiting.length > 0) && this.#open) this.#startWorker(worker);
     });
     this.#runs.add(done);
@@ -197,7 +186,7 @@ export class DeliveryWorkers {
     worker.quick = result.duration_ms < QUICK_ANSWER_MS;
     // A success before a failure resets the count first.
     if (result.verdict !== 'success') await Promise.all(worker.writes);
-    // Counted once it can be seen: pages ask for themselves again.
+    // Counted after the write is visible, because the count makes pages reload.
     const written = this.#finishItem(item, () => this.outcomes.record(item, webhook, result)).finally(
       () => (this.#attempted += 1),
     );

@@ -1,9 +1,7 @@
-/** Which webhooks have a delivery of an event, for the page of an incident. */
 import type { AlarmReceiver } from '../../../ports/domain/alarms/receivers.js';
 import type { WebhookDeps } from '../deps.js';
 import { buildDeliveryId } from '../model/delivery.js';
 
-/** Maximum webhooks that are searched. */
 const MAX_DELIVERIES = 500;
 
 export async function listDeliveriesForEvent(

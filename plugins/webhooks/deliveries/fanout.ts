@@ -1,8 +1,8 @@
 /**
- * From an event to its deliveries (contract 70). Order: the event, with the marker `fan_at` and the webhooks that want
- * it → the deliveries are stored → `emit` answers true to the producer → the marker goes, and the workers attempt them.
- * A process that sees another one's marker unchanged for `LEFTOVER_MS` of its own monotonic clock takes it over and
- * stores the deliveries that are missing: their ids are computed, so twice is once.
+ * Fan-out of an event to deliveries (contract 70). Order: store the event with the marker `fan_at`
+ * → store the deliveries → confirm to the producer → clear the marker and start the workers. A
+ * process that sees another one's marker unchanged for `STALE_MARKER_MS` of its monotonic clock
+ * inserts the missing deliveries; their ids are computed.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { each } from '../../../lib/paging.js';
@@ -19,19 +19,15 @@ import { DeliveryQueue } from './delivery-queue.js';
 import { TEST_EVENT } from '../model/event-names.js';
 import { isSubscribedTo } from '../model/webhook.js';
 
-/** Longer than a living process takes from an event to its deliveries. */
 export const LEFTOVER_MS = 15_000;
 const BATCH_SIZE = 100;
-/** Markers go together, this long after the first. */
 const CLEAR_MS = 50;
 
 type MarkedEvent = Pick<StoredEvent, 'id' | 'fan_by' | 'fan_at'>;
 
 @injectable()
 export class Fanout {
-  /** Markers of other processes. */
   readonly #markers: StalenessTracker;
-  /** Our own events of which a delivery could not be stored. */
   readonly #failed = new Set<string>();
   #done: string[] = [];
   #clearing: Promise<void> | null = null;
@@ -45,7 +41,7 @@ export class Fanout {
     this.#markers = new StalenessTracker(() => this.deps.clock.monotonic());
   }
 
-  /** Resolves when the event and its deliveries are stored. The same event again changes nothing. */
+  /** Resolves when the event and its deliveries are stored. Idempotent. */
   async store(event: DomainEvent): Promise<void> {
     if (event.event === TEST_EVENT) return;
     const to = (await this.directory.listEnabled())
@@ -56,7 +52,8 @@ export class Fanout {
     try {
       await this.deps.events.insert(doc);
     } catch (error) {
-      // A repeat: its webhooks were chosen the first time, and its marker, if it still exists, leads to them.
+      // A repeated event: its webhooks were selected the first time, and its marker, if it still
+      // exists, leads to them.
       if (error instanceof StoreConflict) return;
       throw error;
     }
@@ -77,7 +74,6 @@ export class Fanout {
     for (const webhook of to) this.workers.wake(webhook);
   }
 
-  /** Finishes what a crash, or a store that failed, left. Answers how many events. */
   async reconcile(): Promise<number> {
     const { events, clock } = this.deps;
     const old = await this.#listOldMarkers();
@@ -98,8 +94,8 @@ export class Fanout {
   }
 
   /**
-   * Markers of other processes that have not changed for long enough. Every one is looked at, or its age would not be
-   * known.
+   * Returns markers of other processes that stayed unchanged long enough. Reads all of them,
+   * because their age is only known by observation.
    */
   async #listOldMarkers(): Promise<MarkedEvent[]> {
     const round = this.#markers.round();
@@ -122,9 +118,7 @@ export class Fanout {
     if (event !== null) await this.#deliver(event, event.fan_to ?? []);
   }
 
-  /** Waits for the markers of deliveries that are stored. */
   async waitUntilIdle(): Promise<void> {
-    // The promises of deliveries that were stored just now have their turn first.
     await yieldToEventLoop();
     while (this.#clearing !== null) await this.#clearing;
   }

@@ -1,9 +1,7 @@
 /**
- * Leases: who attempts a delivery, when any number of processes share one store (contract 70, delivery).
- *
- * A lease is taken by compare-and-set and has no time in it: a process that sees the same lease unchanged for
- * `LEASE_MS` of its own monotonic clock takes it back, so clocks of processes may differ. Rejected: `lease_until`,
- * which a process whose clock is ahead takes from a living one.
+ * Leases of deliveries among processes (contract 70, delivery). A lease contains no time: a process
+ * that sees it unchanged for `DELIVERY_LEASE_MS` of its monotonic clock reclaims it, so clocks of
+ * processes may differ.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { each } from '../../../lib/paging.js';
@@ -15,9 +13,7 @@ import type { Delivery } from '../model/delivery.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import { ATTEMPT_TIMEOUT_MS } from '../sending/sender.js';
 
-/** A leased delivery that has not been begun within this time is given back. */
 export const STALE_MS = 3_000;
-/** Longer than anything that a living process does under one lease. */
 export const LEASE_MS = STALE_MS + ATTEMPT_TIMEOUT_MS + 2_000;
 const PAGE_SIZE = 200;
 
@@ -25,7 +21,7 @@ type Lease = Pick<Delivery, 'id' | 'lease_by' | 'lease_n'>;
 
 @injectable()
 export class DeliveryLeases {
-  /** Of this instance, never of the host: a restart is another one. */
+  /** Id of this process, not of the host: a restart has a new one. */
   readonly instance: string;
   readonly #active = new Set<string>();
   readonly #held: StalenessTracker;
@@ -37,7 +33,7 @@ export class DeliveryLeases {
     this.#held = new StalenessTracker(() => this.deps.clock.monotonic());
   }
 
-  /** This process works on it: its lease is not taken back here, however old it is. */
+  /** Marks the delivery as in progress here, so that its lease is not reclaimed at any age. */
   begin(id: string): void {
     this.#active.add(id);
   }
@@ -46,7 +42,6 @@ export class DeliveryLeases {
     this.#active.delete(id);
   }
 
-  /** Leases what is due of a webhook, longest due first. `more`: there is more than `limit`. */
   async claim(webhook: string, limit: number): Promise<{ leased: Delivery[]; more: boolean }> {
     const { deliveries, clock } = this.deps;
     const now = clock.iso();
@@ -73,7 +68,6 @@ export class DeliveryLeases {
     return { leased, more: next !== null };
   }
 
-  /** Frees deliveries whose lease was not renewed for `LEASE_MS`. Answers how many. */
   async reclaimExpired(): Promise<number> {
     const round = this.#held.round();
     let n = 0;
@@ -87,7 +81,10 @@ export class DeliveryLeases {
     return n;
   }
 
-  /** Makes it due immediately. @returns false when another process has claimed it */
+  /**
+   * Makes it due immediately.
+   * @returns false when another process claimed it
+   */
   async #release({ id, lease_by, lease_n }: Lease): Promise<boolean> {
     const update = { set: { next_at: isoOf(this.deps.clock.now()) }, unset: ['lease_by'] };
     return (await this.deps.deliveries.change({ id, lease_by, lease_n }, update)) !== null;

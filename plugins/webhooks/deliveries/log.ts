@@ -1,4 +1,3 @@
-/** The event log and the delivery log: lists, retention, and the figures for health (contracts 70 and 95). */
 import { inject, injectable, type HealthResult, type Principal } from '../../../kernel/contract.js';
 import { denied, owned } from '../../../kernel/errors.js';
 import { isoOf } from '../../../lib/time.js';
@@ -10,11 +9,9 @@ import { getBoundProject } from '../model/reader.js';
 import { getUrlHost } from '../model/webhook.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 
-/** Both logs keep this long. */
 export const RETENTION_MS = 14 * 24 * 3_600_000;
-/** Deliveries removed per batch, so that other writes get their turn. */
 const CHUNK_SIZE = 1_000;
-/** A first attempt that is waited for longer than this says that the workers do not keep up. */
+/** A longer wait for a first attempt means that the workers are overloaded. */
 const OVERDUE_AFTER_MS = 300_000;
 
 export interface LogQuery {
@@ -41,7 +38,8 @@ export class DeliveryLog {
   constructor(@inject(DEPS) private readonly deps: Pick<WebhookDeps, 'webhooks' | 'events' | 'deliveries' | 'clock'>) {}
 
   /**
-   * Newest event first. A webhook may have been of another project before: a bound token sees its own project's alone.
+   * Lists deliveries, newest event first. A webhook may have belonged to another project before, so
+   * a project token sees only deliveries of its project.
    */
   async deliveries(principal: Principal, webhook: string, query: DeliveryQuery): Promise<CountedPage<Delivery>> {
     const { state, event, limit, cursor } = query;
@@ -62,7 +60,6 @@ export class DeliveryLog {
     return owned(getBoundProject(principal), delivery, ({ project_slug }) => project_slug, `delivery ${id}`);
   }
 
-  /** The one that was attempted last, whatever became of it since. */
   async last(principal: Principal, webhook: string): Promise<Delivery | null> {
     const page = await this.deps.deliveries.find({
       filter: { webhook_id: webhook, attempted_at: { gt: '' }, ...buildOwnerFilter(principal) },
@@ -72,7 +69,6 @@ export class DeliveryLog {
     return page.items[0] ?? null;
   }
 
-  /** Newest first. */
   async events(principal: Principal, query: EventQuery): Promise<CountedPage<StoredEvent>> {
     const own = getBoundProject(principal);
     const asked = query.project_slug;
@@ -93,13 +89,11 @@ export class DeliveryLog {
     return this.deps.events.get(id);
   }
 
-  /** How many deliveries of a webhook are in each state. */
   async states(webhook: string): Promise<Record<string, number>> {
     const counted = await this.deps.deliveries.groupCount('state', { webhook_id: webhook });
     return Object.fromEntries(STATES.map((state) => [state, counted.find(({ key }) => key === state)?.n ?? 0]));
   }
 
-  /** Removes what is older than 14 days, and what belongs to webhooks that are gone. Answers how many. */
   async forget(signal?: AbortSignal): Promise<number> {
     const { webhooks, events, deliveries, clock } = this.deps;
     const before = isoOf(clock.now() - RETENTION_MS);
@@ -121,19 +115,16 @@ export class DeliveryLog {
     return n;
   }
 
-  /** Deliveries that wait for an attempt, or are in one. */
   queued(): Promise<number> {
     return this.deps.deliveries.count({ state: { in: AWAITING_ATTEMPT } });
   }
 
-  /** How long the oldest delivery that waits has been waiting, in seconds; 0: none waits. */
   async oldestAge(): Promise<number> {
     const waiting = await this.#oldest();
     const now = this.deps.clock.now();
     return waiting.reduce((age, { created_at }) => Math.max(age, (now - Date.parse(created_at)) / 1000), 0);
   }
 
-  /** The oldest of each state in which a delivery waits. */
   async #oldest(): Promise<Delivery[]> {
     const { deliveries } = this.deps;
     const pages = await Promise.all(
@@ -142,7 +133,7 @@ export class DeliveryLog {
     return pages.flatMap(({ items }) => items);
   }
 
-  /** Contract 95, health: never a URL, only its host. */
+  /** Returns the result of contract 95, health, with hosts instead of URLs. */
   async health(): Promise<HealthResult> {
     const { webhooks, clock } = this.deps;
     const now = clock.now();
@@ -170,7 +161,6 @@ export class DeliveryLog {
   }
 }
 
-/** What a token that is bound to a project may see. */
 function buildOwnerFilter(principal: Principal): Filter {
   const own = getBoundProject(principal);
   return own === null ? {} : { project_slug: own };

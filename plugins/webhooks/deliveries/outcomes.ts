@@ -1,6 +1,7 @@
 /**
- * What an attempt changes (contract 70, delivery): the delivery first, guarded by its lease, then the webhook's count.
- * A crash between the two leaves one failure uncounted, never one counted twice.
+ * Records the outcome of an attempt (contract 70, delivery): first in the delivery, guarded by its
+ * lease, then in the webhook's failure count. A crash in between may miss a failure, but never
+ * counts it twice.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Update } from '../../../ports/store.js';
@@ -13,14 +14,11 @@ import { getRetryDelay } from '../model/retry-schedule.js';
 import type { Result } from '../sending/sender.js';
 import type { Webhook } from '../model/webhook.js';
 
-/** What an attempt may lead to. */
 const OUTCOMES = ['success', 'retrying', 'exhausted', 'held', 'blocked'] as const satisfies readonly DeliveryState[];
 type Outcome = (typeof OUTCOMES)[number];
 
-/** Fields that an outcome sets in addition to the attempt. */
 type Next = { state: Outcome } & Partial<Pick<Delivery, 'failures' | 'counted' | 'held_at' | 'next_at'>>;
 
-/** Events within this time count as simultaneous. */
 const TIE_WINDOW_MS = 1_000;
 
 @injectable()
@@ -41,11 +39,10 @@ export class Outcomes {
     );
   }
 
-  /** @param webhook as it was when the attempt began */
   async record(item: InFlight, webhook: Webhook, result: Result): Promise<void> {
     if (result.verdict === 'success') {
       if (!(await this.#write(item, result, { state: 'success' }))) return;
-      // Counted meanwhile, by another process: a tie, unless the attempt took its time.
+      // A failure counted concurrently by another process stays, unless this attempt took long.
       if (webhook.failures > 0 || result.duration_ms > TIE_WINDOW_MS) await this.pause.resetFailures(webhook.id);
     } else if (result.verdict === 'blocked') {
       await this.#write(item, result, { state: 'blocked' });
@@ -69,7 +66,6 @@ export class Outcomes {
     return { state: 'retrying', next_at: this.times.in(delay) };
   }
 
-  /** False when another process has the delivery by now: its attempt is the one that counts. */
   async #write(item: InFlight, result: Result, set: Next): Promise<boolean> {
     const { at, status_code, duration_ms, error, excerpt, public: open } = result;
     const { delivery } = item;

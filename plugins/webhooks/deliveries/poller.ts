@@ -1,7 +1,6 @@
 /**
- * Looks for work that no event announces: every second for deliveries that are due, and every five for leases and
- * markers of processes that are gone, which are taken over after several times as long. Where there is no webhook,
- * nobody waits for either, and it looks every fifteen seconds whether there is one.
+ * Polls for work without an event: due deliveries every second, leases and markers of terminated
+ * processes every five. Without webhooks it only checks every fifteen seconds whether one exists.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DeliveryQueue } from './delivery-queue.js';
@@ -11,9 +10,7 @@ import { DEPS, type WebhookDeps } from '../deps.js';
 import { Fanout } from './fanout.js';
 
 const POLL_INTERVAL_MS = 1_000;
-/** Polls from one look for what others left to the next. */
 const LEFT_EVERY = 5;
-/** Polls from one look for a webhook to the next, where there is none. */
 const ANY_EVERY = 15;
 
 @injectable()
@@ -22,7 +19,6 @@ export class Poller {
   #polling: Promise<void> = Promise.resolve();
   #open = false;
   #polls = 0;
-  /** There was a webhook at the last look. */
   #any = true;
 
   constructor(
@@ -38,14 +34,12 @@ export class Poller {
     this.#scheduleNext();
   }
 
-  /** Resolves when no look is under way. */
   async stop(): Promise<void> {
     this.#open = false;
     if (this.#timer !== null) clearTimeout(this.#timer);
     await this.#polling;
   }
 
-  /** One look, for everything. */
   async poll(): Promise<void> {
     await this.queue.reclaim();
     await this.fanout.reconcile();
@@ -61,7 +55,6 @@ export class Poller {
     this.#polling = this.#pollOnce();
   }
 
-  /** Never rejects. */
   async #pollOnce(): Promise<void> {
     try {
       const turn = this.#polls++;

@@ -13,12 +13,11 @@ export class RetryTimes {
     this.#due = new DueTimes(deps.clock);
   }
 
-  /** The time of an attempt that begins `delayMs` from now. */
   in(delayMs: number): string {
     return this.#due.in(delayMs);
   }
 
-  /** Called before due deliveries are read. */
+  /** Must be called before due deliveries are read. */
   anchor(): Promise<void> {
     const { webhooks, deliveries } = this.deps;
     return this.#due.reanchorIfNeeded(async () => {

@@ -1,6 +1,5 @@
 import { warned, type Warned } from '../../../ports/store/left-out.js';
 
-/** A page of a list in the shape of contract 00. */
 export async function toPageView<T>(
   page: Warned & { items: T[]; next: string | null; count: () => Promise<number> },
   query: Record<string, unknown>,

@@ -105,7 +105,7 @@ const eventShape = named(
 );
 
 const singleAnswer = named('WebhookAnswer', whole({ webhook: webhookShape }));
-/** `secret` is there when it was made here. */
+/** `secret` is present only when it was generated. */
 const createdAnswer = named('WebhookMade', joi.object({ webhook: webhookShape.required(), secret: joi.string() }));
 
 interface Parts {

@@ -1,9 +1,6 @@
 /**
- * A delivery: one event on its way to one webhook. Its id is computed from the two, so the store itself keeps it
- * unique.
- *
- * Two optional fields say where it is: `next_at` (due then, free to be taken) and `lease_by` (an attempt is under way
- * in that process). Neither: it has ended, or is held.
+ * A delivery of one event to one webhook. `next_at` is set while it waits for an attempt,
+ * `lease_by` while a process attempts it; neither after it ended or while it is held.
  */
 import { createHash } from 'node:crypto';
 import type { Doc } from '../../../kernel/contract.js';
@@ -15,25 +12,23 @@ export const STATES = ['pending', 'success', 'retrying', 'exhausted', 'held', 'b
 export type DeliveryState = (typeof STATES)[number];
 
 export interface DeliveryAttempt {
-  /** `X-SVC-Attempt`. */
   attempt: number;
   at: string;
   status_code: number | null;
   duration_ms: number;
   error: string | null;
-  /** The first 2 KiB of the answer; null without one. */
+  /** The first 2 KiB of the response, or null. */
   excerpt: string | null;
-  /** The answer came from a globally reachable address; absent in attempts from before this was recorded. */
+  /** The response came from a public address; absent in older attempts. */
   public?: boolean;
 }
 
-/** The excerpt as far as the reader may see it. */
 export const getVisibleExcerpt = (
   { excerpt, public: open }: Pick<DeliveryAttempt, 'excerpt' | 'public'>,
   sight: ReaderAccess,
 ): string | null => (sight === 'all' || (sight === 'public' && open === true) ? excerpt : null);
 
-/** The error as far as the reader may see it: one of the egress policy names internal addresses. */
+/** Returns the visible part of the error; those of the egress policy contain internal addresses. */
 export const getVisibleError = ({ error }: Pick<DeliveryAttempt, 'error'>, sight: ReaderAccess): string | null =>
   sight !== 'all' && error?.startsWith('blocked: ') === true ? 'blocked: the address is not allowed' : error;
 
@@ -43,12 +38,11 @@ export interface Delivery extends Doc {
   event: string;
   project_slug: string | null;
   state: DeliveryState;
-  /** The newest; `made` counts all. */
   attempts: DeliveryAttempt[];
   made: number;
-  /** Failures since it was created or last redelivered: its place in the schedule. */
+  /** Failures since creation or the last redelivery, which determine the retry delay. */
   failures: number;
-  /** It has counted toward the webhook's 20. */
+  /** Whether it counts toward the webhook's 20 failures. */
   counted: boolean;
   created_at: string;
   updated_at: string;
@@ -56,19 +50,17 @@ export interface Delivery extends Doc {
   held_at?: string;
   next_at?: string;
   lease_by?: string;
-  /** Rises with every lease, so that no two are equal. */
+  /** Incremented by every lease, so that no two are equal. */
   lease_n: number;
 }
 
-/** States in which a delivery waits for an attempt. */
 export const AWAITING_ATTEMPT: readonly DeliveryState[] = ['pending', 'retrying'];
-/** Attempts that are stored: the whole schedule and some redeliveries. */
 export const MAX_STORED_ATTEMPTS = 30;
 
 /**
- * In UUIDv7 layout, ordered like everything else that is listed by id. Its time is that of the event's id, so that it
- * follows from the two ids alone.
- * @param at Unix milliseconds, for an event whose id holds no time
+ * Builds an id in UUIDv7 layout, which sorts by time. Its time is that of the event's id, so that
+ * it depends only on both ids.
+ * @param at Unix milliseconds, for an event whose id contains no time
  */
 export function buildDeliveryId(webhook: string, event: string, at: number): string {
   const bytes = createHash('sha256').update(webhook).update('\u001f').update(event).digest().subarray(0, 16);
@@ -80,13 +72,15 @@ export function buildDeliveryId(webhook: string, event: string, at: number): str
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** Every id of a delivery whose event came before this time is less. @param at Unix milliseconds */
+/**
+ * Returns the lower bound of delivery ids for events since this time.
+ * @param at Unix milliseconds
+ */
 export function getFirstId(at: number): string {
   const time = Math.max(0, at).toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}`;
 }
 
-/** A delivery that is due from now on, for any process. @param now RFC 3339 */
 export function createDelivery(webhook: string, event: StoredEvent, now: string): Delivery {
   return {
     id: buildDeliveryId(webhook, event.id, Date.parse(event.timestamp) || 0),

@@ -1,22 +1,23 @@
-/** The events of contract 70 as data: a webhook may subscribe to one before the plugin that emits it is installed. */
+/**
+ * Events of contract 70 as data, so that a webhook may subscribe before the emitting plugin is
+ * installed.
+ */
 
 import { AGENT_REQUESTED, AGENT_TOKEN_SCOPES } from '../../../ports/domain/agent-requests.js';
 
-/** Sent by the test button only; no webhook can subscribe to it. */
+/** Only sent by the test button; no webhook can subscribe to it. */
 export const TEST_EVENT = 'webhook.test';
 
-/** Every event, those of plugins that come later included. */
 export const ALL_EVENTS = '*';
 
 /**
- * What `*` does not bring: a webhook gets the token of such an event only when it names the event. Event → the scopes
- * of that token, which hold as well while the plugin that makes it is off.
+ * Events that `*` excludes, because their deliveries contain a token, with the scopes of that
+ * token. Also known while the emitting plugin is disabled.
  */
 export const EXPLICIT_EVENTS: ReadonlyMap<string, readonly string[]> = new Map([
   [AGENT_REQUESTED.event, AGENT_TOKEN_SCOPES],
 ]);
 
-/** Name → when it happens. */
 export const CONTRACT_EVENTS: Readonly<Record<string, string>> = {
   'bug.created': 'A bug or an error group was recorded for the first time.',
   'bug.critical': 'An item became critical, at its creation or later.',
@@ -55,7 +56,6 @@ export function listSubscribableEvents(registered: readonly string[]): Subscriba
   ];
 }
 
-/** `a, b,a` → `['a', 'b']`; a list is taken as it is. */
 export function parseEventList(given: string | readonly string[]): string[] {
   const all = (typeof given === 'string' ? given.split(',') : given).map((name) => name.trim());
   return [...new Set(all.filter((name) => name !== ''))];

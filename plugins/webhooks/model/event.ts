@@ -1,16 +1,15 @@
 /**
- * A stored event: the payload as it goes to every webhook, byte for byte the same at every retry and in every process
- * (contract 70, payload). Kept apart from its deliveries, so that a payload is stored once.
+ * A stored event with its payload, which is byte-identical for every webhook, retry and process
+ * (contract 70, payload).
  */
 import type { Doc, DomainEvent } from '../../../kernel/contract.js';
 import { getEventPage } from '../../../ports/domain/event-page.js';
 
 /** Contract 70: a payload is at most 20 kB. */
 export const MAX_BODY_BYTES = 20_000;
-/** What long texts are cut to when the payload is too large, one after the other until it fits. */
 const CUT_LENGTHS = [2_000, 500, 100];
 const MAX_URL_CHARACTERS = 1_000;
-/** Half of a character that a cut went through. */
+/** Half of a character, left by truncation. */
 const HALF_SURROGATE = /[\uD800-\uDBFF]$/;
 
 /** The document's id is the event's. */
@@ -20,11 +19,9 @@ export interface StoredEvent extends Doc {
   project_slug: string | null;
   body: string;
   stored_at: string;
-  /** The marker: there until every webhook of `fan_to` has its delivery. */
+  /** Marker, set until every webhook of `fan_to` has its delivery. */
   fan_at?: string;
-  /** The process that sees to it. */
   fan_by?: string;
-  /** The webhooks that wanted the event when it happened. */
   fan_to?: string[];
 }
 
@@ -36,10 +33,12 @@ export interface EventView {
   data: unknown;
 }
 
-/** The event as its payload shows it. */
 export const toWebhookEventView = ({ body }: StoredEvent): EventView => JSON.parse(body) as EventView;
 
-/** With the address of the page that it is about (contract 70, payload). @param baseUrl `server.base_url` */
+/**
+ * Adds the URL of the page about the event (contract 70, payload).
+ * @param baseUrl `server.base_url`
+ */
 export function addPageUrl<T extends Pick<DomainEvent, 'event' | 'data'>>(event: T, baseUrl: string): T {
   const { data } = event;
   const path = getEventPage(event.event, data);
@@ -47,7 +46,11 @@ export function addPageUrl<T extends Pick<DomainEvent, 'event' | 'data'>>(event:
   return { ...event, data: { ...data, url: baseUrl.replace(/\/$/, '') + path } };
 }
 
-/** @param now RFC 3339. @param by this process. @param to ids of the webhooks that want it */
+/**
+ * @param now RFC 3339
+ * @param by this process
+ * @param to ids of the subscribed webhooks
+ */
 export function toStoredEvent(event: DomainEvent, now: string, by: string, to: readonly string[]): StoredEvent {
   const { id, event: name, timestamp, project_slug } = event;
   const head = { event: name, timestamp, project_slug };
@@ -55,7 +58,10 @@ export function toStoredEvent(event: DomainEvent, now: string, by: string, to: r
   return { id, ...head, body: buildPayload(event), stored_at: now, ...marker };
 }
 
-/** The payload, cut to its limit: long texts first, then everything but plain values, then all data. */
+/**
+ * Builds the payload and reduces it to the limit: first long texts, then nested values, then all
+ * data.
+ */
 export function buildPayload({ id, event, timestamp, project_slug, data }: DomainEvent): string {
   const text = (value: unknown): string => JSON.stringify({ id, event, timestamp, project_slug, data: value });
   const given: unknown = data ?? {};
@@ -78,7 +84,7 @@ function shortenTexts(value: unknown, length: number): unknown {
     return value.length > length ? `${value.slice(0, length).replace(HALF_SURROGATE, '')}…` : value;
   if (Array.isArray(value)) return value.map((element) => shortenTexts(element, length));
   if (typeof value !== 'object' || value === null) return value;
-  // Half an address leads nowhere.
+  // A truncated URL is useless, so it is removed.
   const cut = (key: string, member: unknown): unknown =>
     key === 'url' && typeof member === 'string' && member.length <= MAX_URL_CHARACTERS
       ? member

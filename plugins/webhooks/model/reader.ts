@@ -1,21 +1,19 @@
-/** Who reads, and how much of a webhook they may see (contract 10, roles and tokens; contract 70, delivery). Pure. */
 import type { Principal } from '../../../kernel/contract.js';
 
-/** How much of receivers' answers: all, none, or those from public addresses alone. */
 export type ReaderAccess = 'all' | 'public' | 'none';
 
-/** A token that is bound to a project sees and touches that project's alone. */
+/** Returns the only project that a token may access, or null. */
 export const getBoundProject = (principal: Principal): string | null =>
   principal.kind === 'token' ? principal.project : null;
 
-/** Members see neither answers nor whole URLs, and change nothing. */
+/** Members see neither responses nor full URLs, and cannot change anything. */
 export const isAdmin = (principal: Principal): boolean => principal.kind !== 'session' || principal.role === 'admin';
 
-/** What a private address answers is for administrators and for tokens of the whole service. */
+/** Responses of private addresses are for administrators and tokens of the whole service. */
 export function getReaderAccess(principal: Principal): ReaderAccess {
   if (!isAdmin(principal)) return 'none';
   return getBoundProject(principal) === null ? 'all' : 'public';
 }
 
-/** Scheme and host: a URL may carry a secret in its path. */
+/** Returns scheme and host, because the path may contain a secret. */
 export const getUrlOrigin = (url: string): string => (URL.canParse(url) ? new URL(url).origin : '');

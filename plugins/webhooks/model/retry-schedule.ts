@@ -1,10 +1,8 @@
-/** When a failed delivery is tried again (contract 70, delivery). Pure; times in milliseconds. */
-
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** After the first, second, … failure. When they are used up the delivery is exhausted. */
+/** Delay after the first, second, … failure. After the last one the delivery is exhausted. */
 export const DELAYS_MS: readonly number[] = [
   10 * SECOND,
   MINUTE,
@@ -20,14 +18,14 @@ const JITTER = 0.2;
 
 export interface FailedAttempt {
   status_code: number | null;
-  /** Delay of `Retry-After`, from the attempt on, or null. */
+  /** `Retry-After` relative to the attempt, or null. */
   retry_after_ms: number | null;
 }
 
 /**
- * @param failures of this delivery, this one included
+ * @param failures of this delivery, including this one
  * @param random 0 ≤ x < 1
- * @returns how long to wait, or null when the delivery has ended
+ * @returns the delay, or null when the delivery has ended
  */
 export function getRetryDelay(failures: number, failure: FailedAttempt, random: number): number | null {
   const delay = DELAYS_MS[failures - 1];
@@ -39,10 +37,13 @@ export function getRetryDelay(failures: number, failure: FailedAttempt, random: 
   return Math.round(Math.max(base * jitter, MINUTE, asked));
 }
 
-/** The longest that a delivery with so many failures may wait for its next attempt. */
 export const getMaxDelay = (failures: number): number => 2 * Math.max(DELAYS_MS[failures - 1] ?? 0, MINUTE);
 
-/** Seconds or an HTTP date. @param now Unix milliseconds. @returns milliseconds from now, or null when it is neither */
+/**
+ * Accepts seconds or an HTTP date.
+ * @param now Unix milliseconds
+ * @returns milliseconds from now, or null when invalid
+ */
 export function parseRetryAfter(header: string | undefined, now: number): number | null {
   const text = header?.trim() ?? '';
   if (/^\d{1,20}$/.test(text)) return Number(text) * SECOND;

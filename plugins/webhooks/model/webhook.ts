@@ -1,34 +1,28 @@
-/** A webhook: the stored document, its rules, what is shown of it (contract 70). Pure. */
 import joi from 'joi';
 import { named, unlisted, type Doc } from '../../../kernel/contract.js';
 import type { DomainEvent } from '../../../ports/events.js';
 import type { Delivery } from './delivery.js';
 import { ALL_EVENTS, EXPLICIT_EVENTS, TEST_EVENT } from './event-names.js';
 
-/** Consecutive deliveries that may fail before a webhook disables itself. */
 export const MAX_FAILURES = 20;
-/** How long a rotated secret stays valid. */
 export const ROTATION_MS = 24 * 3_600_000;
 
 export interface Webhook extends Doc {
   name: string;
   url: string;
-  /** null: all projects, and events without one. */
+  /** Null for all projects, and events without one. */
   project_slug: string | null;
   events: string[];
   enabled: boolean;
-  /** Sealed; null: `security.webhook_key` signs. */
+  /** Encrypted; null when `security.webhook_key` signs. */
   secret: string | null;
-  /** The secret before the last rotation, sealed. */
   previous: { secret: string; until: string } | null;
-  /** Deliveries that failed since the last success, each counted once. */
   failures: number;
-  /** Set when it disabled itself. */
   disabled_reason: string | null;
   disabled_at: string | null;
-  /** Id of the `webhook.disabled` that is still to be announced. */
+  /** Id of a `webhook.disabled` event that is not published yet. */
   disabled_event?: string;
-  /** The marker of an enabling whose held deliveries are not all free yet. */
+  /** Set while enabling has not yet released all held deliveries. */
   resuming: boolean;
   created_by: string;
   created_at: string;
@@ -44,7 +38,6 @@ export interface WebhookFields {
   enabled?: boolean;
 }
 
-/** Whether an event that happens now gets a delivery. */
 export function isSubscribedTo(webhook: Webhook, event: Pick<DomainEvent, 'event' | 'project_slug'>): boolean {
   if (!webhook.enabled || event.event === TEST_EVENT) return false;
   if (webhook.project_slug !== null && webhook.project_slug !== event.project_slug) return false;
@@ -52,7 +45,7 @@ export function isSubscribedTo(webhook: Webhook, event: Pick<DomainEvent, 'event
   return webhook.events.includes(ALL_EVENTS) && !EXPLICIT_EVENTS.has(event.event);
 }
 
-/** The host, for health and logs: a URL may carry a secret in its path. */
+/** Returns the host for health and logs, because the path may contain a secret. */
 export const getUrlHost = (url: string): string => (URL.canParse(url) ? new URL(url).host : '');
 
 const line = (max: number) =>
@@ -118,7 +111,10 @@ export interface WebhookView {
   updated_at: string;
 }
 
-/** @param last the delivery that was attempted last. @param now RFC 3339 */
+/**
+ * @param last the most recently attempted delivery
+ * @param now RFC 3339
+ */
 export function toWebhookView(webhook: Webhook, last: Delivery | null, now: string): WebhookView {
   const { previous } = webhook;
   return {

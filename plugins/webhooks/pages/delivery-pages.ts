@@ -1,4 +1,3 @@
-/** One delivery: its payload, its attempts with what came back, and the button that sends it again (contract 80). */
 import { formPage, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { liveSubject } from '../../../ports/domain/live.js';
 import { notFound } from '../../../kernel/errors.js';
@@ -8,7 +7,7 @@ import { isAdmin, getReaderAccess } from '../model/reader.js';
 import type { Webhook } from '../model/webhook.js';
 
 const REFRESH_SECONDS = 2;
-/** Due, or under way, for no longer than this: a receiver has 15 s, and the workers may be behind. */
+/** A receiver has 15 s, and the workers may be behind. */
 const SOON_WINDOW_MS = 60_000;
 
 function isDueSoon({ state, next_at, lease_by, updated_at }: Delivery, now: number): boolean {
@@ -17,7 +16,6 @@ function isDueSoon({ state, next_at, lease_by, updated_at }: Delivery, now: numb
   return now - Date.parse(updated_at) < SOON_WINDOW_MS;
 }
 
-/** What the last attempt came to; null before the first. */
 function toOutcomeView({ attempts, state, next_at }: Delivery): object | null {
   const last = attempts.at(-1);
   if (last === undefined) return null;
@@ -50,7 +48,6 @@ export function buildDeliveryPages({ registry, choices, log, clock }: WebhookPag
       attempts: shown.attempts.toReversed().map((one) => Object.assign(one, { ok: one.error === null })),
       under_way: delivery.lease_by !== undefined,
       outcome: toOutcomeView(delivery),
-      // While something is to come at any moment, the page follows by itself, without scripts too.
       ...(isDueSoon(delivery, clock.now()) && { refresh_seconds: REFRESH_SECONDS }),
       held_at: delivery.held_at ?? null,
       body: event === null ? null : formatJson(event.body),

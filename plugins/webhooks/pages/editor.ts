@@ -1,4 +1,3 @@
-/** The form of a webhook, new or known (contract 80). */
 import {
   getFormFields,
   formPage,
@@ -13,7 +12,6 @@ import { readWebhookForm, getChosenEvents } from './form.js';
 import { writeAccess, crumb, params, title, to, type WebhookPageParts } from './shared.js';
 import { renderWithSecret } from './webhook.js';
 
-/** Renders the form of a new or existing webhook, with the submitted values after an error. */
 async function renderEditor(
   { registry, choices }: WebhookPageParts,
   request: HttpRequest,

@@ -1,4 +1,3 @@
-/** /webhooks/events: all events, with or without receivers (contract 70). */
 import joi from 'joi';
 import { View, type PageSpec } from '../../../kernel/contract.js';
 import type { EventQuery } from '../deliveries/log.js';
@@ -53,8 +52,7 @@ export function buildEventPages({ choices, log }: WebhookPageParts): PageSpec[] 
 const toText = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
 /**
- * Adds to the event, a view made for this page, the name of what it is about and its page: the ref and title of an
- * item, a monitor, a version.
+ * Adds a label and link of the event's subject: an item, a monitor or a version. Mutates the event.
  */
 function addSubject(event: EventView): EventView & { about: string; href: string | null } {
   const data = (typeof event.data === 'object' && event.data !== null ? event.data : {}) as Record<string, unknown>;

@@ -1,13 +1,9 @@
-/** Posted forms as the API's bodies, and the form again with what was wrong. */
 import type joi from 'joi';
 import { getFormFields, fromForm, type HttpRequest } from '../../../kernel/contract.js';
 import { ALL_EVENTS } from '../model/event-names.js';
 import type { WebhookFields } from '../model/webhook.js';
 
-/**
- * What is ticked. Single events that are ticked beside "all events" are what somebody chose: without them there is no
- * need to.
- */
+/** Single events take precedence over "all events". */
 export function getChosenEvents(request: HttpRequest): unknown[] {
   const ticked = [getFormFields(request)['events'] ?? []].flat();
   const single = ticked.filter((name) => name !== ALL_EVENTS);

@@ -1,11 +1,9 @@
-/** /webhooks: all of them, with the state of each. */
 import joi from 'joi';
 import { View, type PageSpec } from '../../../kernel/contract.js';
 import { liveSubject } from '../../../ports/domain/live.js';
 import { isAdmin } from '../model/reader.js';
 import { cursor, PAGE_SIZE, readAccess, toStateView, title, type WebhookPageParts } from './shared.js';
 
-/** Webhooks of the list whose last attempts are followed; of the others what changes the counts is. */
 const MAX_LIVE_WEBHOOKS = 19;
 
 export function buildListPages({ registry, choices }: WebhookPageParts): PageSpec[] {

@@ -1,15 +1,13 @@
-/** When pages of webhooks and deliveries would show something else. */
 import type { LiveTopic } from '../../../ports/domain/live.js';
 import type { WebhookDeps } from '../deps.js';
 import type { WebhookServices } from '../services.js';
 
-/** The mark is the same for every reader and never shown. */
 const UNRESTRICTED_READER = { kind: 'shared_key' } as const;
 
 /**
- * `webhooks`: how many deliveries are in each state, the newest change of a webhook, and what this process has
- * attempted. `webhook`, by its id: its deliveries in each state and its last attempt, by whichever process: one that
- * ends as it was leaves the counts as they are. `delivery`, by its id: its state and its attempts.
+ * `webhooks`: deliveries by state, the newest change of a webhook, and attempts of this process.
+ * `webhook`, by id: its deliveries by state and its last attempt in any process. `delivery`, by id:
+ * its state and attempts.
  */
 export const buildWebhookTopics = (
   { webhooks, deliveries }: Pick<WebhookDeps, 'webhooks' | 'deliveries'>,

@@ -1,6 +1,6 @@
 /**
- * The pages of webhooks, their deliveries and the event log: members read, administrators change (contracts 10, 70 and
- * 80).
+ * Pages of webhooks, deliveries and the event log: members read, administrators change (contracts
+ * 10, 70 and 80).
  */
 import { View, type PageSpec, type PanelSpec } from '../../../kernel/contract.js';
 import type { Webhooks } from '../administration/webhooks.js';
@@ -22,7 +22,6 @@ export function pages(parts: WebhookPageParts): PageSpec[] {
   ];
 }
 
-/** Red, because an administrator is needed: nothing reaches this receiver any more. */
 export function panels(registry: Webhooks): PanelSpec[] {
   return [
     {

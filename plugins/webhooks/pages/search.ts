@@ -1,8 +1,10 @@
-/** Webhooks for the search, by name; never by their URL, of which members see a part alone (contract 10, roles). */
+/**
+ * Search for webhooks by name, never by URL, which members see only partly (contract 10, roles).
+ */
 import type { SearchProvider } from '../../../ports/domain/search.js';
 import type { Webhooks } from '../administration/webhooks.js';
 
-/** There are few; the newest so many are looked through. */
+/** Only the newest are searched. */
 const MAX_SEARCHED_WEBHOOKS = 200;
 
 export const createWebhookSearch = (registry: Pick<Webhooks, 'listPage'>): SearchProvider => ({

@@ -1,4 +1,3 @@
-/** What the pages share: their access, their parameters, and how a webhook's and a delivery's state looks. */
 import joi from 'joi';
 import { Redirect, type Clock } from '../../../kernel/contract.js';
 import type { DeliveryState } from '../model/delivery.js';
@@ -16,10 +15,8 @@ export const crumb = { label: title, href: '/webhooks' };
 export const uuid = joi.string().guid().required();
 export const params = joi.object({ id: uuid });
 export const cursor = joi.string().max(4096);
-/** Rows of a list. */
 export const PAGE_SIZE = 50;
 
-/** To a webhook's page, with what was done. */
 export const to = ({ id }: Pick<Webhook, 'id'>, message: string): Redirect =>
   new Redirect(`/webhooks/${id}`, { tone: 'success', message });
 
@@ -38,7 +35,6 @@ export const addTone = <T extends { state: string }>(delivery: T): T & { tone: s
   tone: TONES[delivery.state as DeliveryState],
 });
 
-/** What the list and the detail say of a webhook's state. */
 export function toStateView(webhook: WebhookView): object {
   const { enabled, disabled_at, failure_count, last_delivery } = webhook;
   const broken = !enabled && disabled_at !== null;
@@ -58,7 +54,6 @@ export function toStateView(webhook: WebhookView): object {
   return { ...webhook, host: getUrlHost(webhook.url), names, subscribed, broken, state, tone, last };
 }
 
-/** Whether a person would want it to be sent once more: it failed, and does not go out by itself. */
 export const canResend = (state: string, error: string | null): boolean =>
   error !== null && state !== 'retrying' && state !== 'pending';
 
@@ -69,5 +64,4 @@ export interface WebhookPageParts {
   log: DeliveryLog;
 }
 
-/** A payload for reading. */
 export const formatJson = (json: string): string => JSON.stringify(JSON.parse(json), null, 2);

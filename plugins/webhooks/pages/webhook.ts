@@ -1,4 +1,3 @@
-/** /webhooks/{id}: one webhook, its deliveries, and its buttons (contract 80). */
 import joi from 'joi';
 import {
   getFormFields,
@@ -29,7 +28,6 @@ import {
   type WebhookPageParts,
 } from './shared.js';
 
-/** One webhook with its deliveries, and what was just done with it. */
 async function renderWebhook(
   { registry, choices, log }: WebhookPageParts,
   request: HttpRequest,
@@ -80,7 +78,6 @@ async function renderWebhook(
   });
 }
 
-/** The webhook's page with a secret, which is seen this once. */
 export const renderWithSecret = async (
   parts: WebhookPageParts,
   request: HttpRequest,
@@ -89,7 +86,7 @@ export const renderWithSecret = async (
 ): Promise<View> =>
   (await renderWebhook(parts, request, id, made)).shownOnce({ label: 'The webhook', href: `/webhooks/${id}` });
 
-/** What was held may be on its way by itself once the webhook is enabled. */
+/** A held delivery may be sent automatically after the webhook is enabled. */
 async function redeliver(
   { registry, log }: WebhookPageParts,
   request: HttpRequest,

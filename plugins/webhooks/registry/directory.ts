@@ -1,7 +1,7 @@
 /**
- * The enabled webhooks as the store has them: read whole; for an attempt, at most `CACHE_TTL_MS` ago.
- * Concurrent callers share one read. Rejected: a read per attempt (its cost); a longer lifetime, which
- * would deliver to a webhook that another process has disabled.
+ * Cache of enabled webhooks, always read whole; for attempts at most `CACHE_TTL_MS` old. Concurrent
+ * callers share one read. A longer lifetime would deliver to webhooks that another process
+ * disabled.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { each } from '../../../lib/paging.js';
@@ -14,7 +14,7 @@ const CACHE_TTL_MS = 200;
 const PAGE_SIZE = 1_000;
 
 interface CachedWebhooks {
-  /** `clock.monotonic()` before it was read. */
+  /** `clock.monotonic()` before the read. */
   at: number;
   webhooks: Map<string, Readonly<Webhook>>;
 }
@@ -27,12 +27,10 @@ export class WebhookDirectory implements WebhookReceivers {
 
   constructor(@inject(DEPS) private readonly deps: Pick<WebhookDeps, 'webhooks' | 'clock'>) {}
 
-  /** The enabled ones at the time of the question. */
   async listEnabled(): Promise<Readonly<Webhook>[]> {
     return [...(await this.#read()).webhooks.values()];
   }
 
-  /** For an attempt; disabled ones too. */
   async find(id: string): Promise<Readonly<Webhook> | null> {
     const { webhooks, clock } = this.deps;
     const old = this.#known === null || clock.monotonic() - this.#known.at > CACHE_TTL_MS;
@@ -53,14 +51,13 @@ export class WebhookDirectory implements WebhookReceivers {
   }
 
   /**
-   * What is known of it no longer holds: it was changed here, or an attempt failed, by which it may have disabled
-   * itself.
+   * Discards the cache entry, because the webhook changed here or a failed attempt may have
+   * disabled it.
    */
   invalidate(id: string): void {
     this.#changed.set(id, this.deps.clock.monotonic());
   }
 
-  /** Shared, and never older than the question. */
   #read(): Promise<CachedWebhooks> {
     return this.#reads.fresh('webhooks', () => this.#load());
   }

@@ -1,9 +1,8 @@
 /**
- * Disabling and enabling: what becomes of the deliveries that wait (contract 70, hold and resume).
- *
- * Disabling writes the webhook first, then holds what waits; a delivery that slips through is held by the worker that
- * takes it. Enabling writes the webhook with the marker `resuming`, frees what is held, then clears the marker; the
- * reconciler repeats what a crash left.
+ * Disabling and enabling of webhooks with their waiting deliveries (contract 70, hold and resume).
+ * Disabling writes the webhook, then holds waiting deliveries. Enabling writes the marker
+ * `resuming`, releases held deliveries, then clears it; the reconciler completes this after a
+ * crash.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { isoOf } from '../../../lib/time.js';
@@ -12,7 +11,6 @@ import { DEPS, type WebhookDeps } from '../deps.js';
 import { WEBHOOK_DISABLED, type WebhookDisabled } from '../../../ports/domain/webhooks.js';
 import { getUrlHost, MAX_FAILURES, type Webhook } from '../model/webhook.js';
 
-/** Held for longer than this, a delivery is not resumed. */
 export const MAX_HOLD_MS = 24 * 3_600_000;
 
 @injectable()
@@ -22,7 +20,7 @@ export class WebhookPause {
     private readonly deps: Pick<WebhookDeps, 'webhooks' | 'deliveries' | 'clock' | 'ids' | 'log' | 'emit'>,
   ) {}
 
-  /** A delivery failed for the first time. Disables the webhook at the twentieth in a row. */
+  /** Counts a delivery's first failure and disables the webhook at the twentieth in a row. */
   async countFailure(id: string, why: string): Promise<void> {
     const counted = await this.deps.webhooks.change({ id, enabled: true }, { inc: { failures: 1 } });
     if (counted === null || counted.doc.failures < MAX_FAILURES) return;
@@ -48,8 +46,8 @@ export class WebhookPause {
   }
 
   /**
-   * `webhook.disabled`, until every durable listener has it; its id lies in the webhook's document from the same write
-   * on.
+   * Emits `webhook.disabled` until every durable listener stored it. The webhook's document
+   * contains its id until then.
    */
   async #announce({ id, name, project_slug, disabled_at, disabled_reason, disabled_event }: Webhook): Promise<void> {
     if (disabled_event === undefined || disabled_at === null) return;
@@ -62,14 +60,12 @@ export class WebhookPause {
     if (stored) await this.deps.webhooks.change({ id, disabled_event }, { unset: ['disabled_event'] });
   }
 
-  /** Resets the failure count after a success. */
   async resetFailures(id: string): Promise<void> {
     const webhook = await this.deps.webhooks.get(id);
     if (webhook === null || webhook.failures === 0) return;
     await this.deps.webhooks.change({ id, enabled: true, failures: { gt: 0 } }, { set: { failures: 0 } });
   }
 
-  /** Holds pending deliveries. */
   async hold(id: string): Promise<void> {
     const now = this.deps.clock.iso();
     await this.deps.deliveries.changeMany(
@@ -78,7 +74,6 @@ export class WebhookPause {
     );
   }
 
-  /** Resumes deliveries held for less than a day; the rest expires. */
   async resume(webhook: Webhook): Promise<void> {
     const { deliveries, webhooks, clock } = this.deps;
     const now = clock.iso();
@@ -91,7 +86,10 @@ export class WebhookPause {
     await webhooks.change({ id: webhook.id, updated_at: webhook.updated_at }, { set: { resuming: false } });
   }
 
-  /** Completes enabling and announcing after a crash. @returns the webhooks that were enabled */
+  /**
+   * Completes enabling and unpublished events after a crash.
+   * @returns the webhooks that were enabled
+   */
   async reconcile(): Promise<Webhook[]> {
     const silent = await this.deps.webhooks.find({ filter: { disabled_event: { exists: true } }, limit: 1000 });
     for (const webhook of silent.items) await this.#announce(webhook);
@@ -100,7 +98,6 @@ export class WebhookPause {
     return items;
   }
 
-  /** Expires deliveries held for too long, also of disabled webhooks. */
   async expire(): Promise<number> {
     const { deliveries, clock } = this.deps;
     return deliveries.changeMany(

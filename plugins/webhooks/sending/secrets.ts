@@ -1,5 +1,6 @@
 /**
- * Signing secrets: sealed at rest, opened for one attempt, the previous one valid for a day (contract 70, rotation).
+ * Signing secrets: stored encrypted, decrypted for one attempt, valid for a day after rotation
+ * (contract 70, rotation).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
@@ -7,10 +8,9 @@ import { isoOf } from '../../../lib/time.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import { ROTATION_MS, type Webhook } from '../model/webhook.js';
 
-/** Bound into the sealed text, so that it opens for this webhook alone. */
+/** Binds the ciphertext to this webhook. */
 const getSealPurpose = (id: string): string => `webhooks/secret/${id}`;
 
-/** Opened lately; they are in this process's memory at every attempt anyway. */
 const MAX_CACHED_SECRETS = 500;
 
 @injectable()
@@ -23,12 +23,14 @@ export class WebhookSecrets {
     return this.deps.cipher.seal(secret, getSealPurpose(id));
   }
 
-  /** Whether something can sign: a secret of its own, or the service's key. */
   canSign(secret: string | null): boolean {
     return secret !== null || this.deps.webhook_key !== '';
   }
 
-  /** What signs now, and what signed until the last rotation. Null when there is neither secret nor key. */
+  /**
+   * Returns the current key and the one before the last rotation; null when there is neither secret
+   * nor key.
+   */
   getSigningKeys({ id, secret, previous }: Webhook): { current: string; previous: string | null } | null {
     const current = secret === null ? this.deps.webhook_key : this.#open(id, secret);
     if (current === '') return null;
@@ -36,7 +38,6 @@ export class WebhookSecrets {
     return { current, previous: valid ? this.#open(id, previous.secret) : null };
   }
 
-  /** What `previous` becomes when the secret of `webhook` is replaced; null when nothing signed before. */
   toPreviousSecret(webhook: Webhook): Webhook['previous'] {
     const signing = this.getSigningKeys(webhook);
     if (signing === null) return null;

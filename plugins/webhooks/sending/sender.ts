@@ -1,6 +1,3 @@
-/**
- * One attempt: signs, posts under the egress policy, and says in plain words what came of it (contract 70, attempt).
- */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { OutboundError, type OutboundResponse } from '../../../ports/outbound.js';
 import type { DomainEvent } from '../../../ports/events.js';
@@ -33,7 +30,6 @@ export interface Result {
   duration_ms: number;
   error: string | null;
   excerpt: string | null;
-  /** The answer came from a globally reachable address. */
   public: boolean;
   retry_after_ms: number | null;
 }
@@ -89,12 +85,12 @@ export class WebhookSender {
     }
   }
 
-  /** With what is made for this attempt alone; null: it could not be made. */
   async #completeShipment(
     webhook: Webhook,
     shipment: Shipment,
   ): Promise<{ shipment: Shipment; secrets: readonly string[] } | null> {
-    // A delivery may be older than a change of the webhook, which names the event no more.
+    // The webhook may have been changed after the delivery was created and no longer list the
+    // event.
     const named = webhook.events.includes(shipment.event);
     const makers = named ? this.deps.attemptData().filter(({ event }) => event === shipment.event) : [];
     if (makers.length === 0) return { shipment, secrets: [] };
@@ -126,7 +122,10 @@ export class WebhookSender {
   }
 }
 
-/** The beginning of an answer. A receiver may answer with what it got, so secrets go before it is cut. */
+/**
+ * Returns the start of a response. A receiver may echo the request, so secrets are removed before
+ * truncation.
+ */
 function toExcerpt(body: Buffer, secrets: readonly string[]): string {
   if (secrets.length === 0) return body.subarray(0, EXCERPT_CHARACTERS).toString('utf8');
   const text = secrets.reduce((rest, secret) => rest.replaceAll(secret, '[removed]'), body.toString('utf8'));

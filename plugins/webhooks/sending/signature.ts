@@ -1,19 +1,19 @@
 /**
- * Signatures of a delivery (contract 70, payload and signature), pure. Ours covers `<timestamp>.<body>`, that of
- * Standard Webhooks `<id>.<timestamp>.<body>`; both are HMAC-SHA256, of the current secret and, for a day after a
- * rotation, of the previous one too.
+ * Signatures of a delivery (contract 70, payload and signature). The service's own covers
+ * `<timestamp>.<body>`, that of Standard Webhooks `<id>.<timestamp>.<body>`. Both are HMAC-SHA256
+ * of the current secret and, for a day after a rotation, also of the previous one.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const PREFIX = 'whsec_';
 
-/** 256 bits that the libraries of Standard Webhooks take too. */
+/** Creates 256 bits in the format of Standard Webhooks. */
 export const createWebhookSecret = (): string => PREFIX + randomBytes(32).toString('base64');
 
 /**
- * Key of the Standard Webhooks signature: the base64 part after `whsec_` when it is 24 to 64 bytes, else the text
- * itself.
+ * Returns the key for Standard Webhooks: the base64 part after `whsec_` when it has 24 to 64 bytes,
+ * else the text itself.
  */
 export function getStandardKey(secret: string): Buffer {
   const text = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : '';
@@ -21,7 +21,10 @@ export function getStandardKey(secret: string): Buffer {
   return bytes.length >= 24 && bytes.length <= 64 ? bytes : Buffer.from(secret, 'utf8');
 }
 
-/** `sha256=<hex>` over `<timestamp>.<body>`. @param timestamp Unix seconds */
+/**
+ * `sha256=<hex>` over `<timestamp>.<body>`.
+ * @param timestamp Unix seconds
+ */
 export const signBody = (secret: string, timestamp: number, body: string): string =>
   `sha256=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`;
 
@@ -36,7 +39,6 @@ export interface SignedContent {
   body: string;
 }
 
-/** The headers that depend on a secret. */
 export function buildSignatureHeaders(
   current: string,
   previous: string | null,

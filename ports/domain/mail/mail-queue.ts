@@ -1,10 +1,10 @@
-/** E-mail to people outside: what other plugins hand over is stored, and sent once there is a server that takes it. */
+/** Outgoing e-mail: stored, then sent once a server accepts it. */
 import { token } from '../../token.js';
 
 export interface OutgoingMail {
-  /** Of the mail: a second one with the same id is the same mail. */
+  /** Idempotency key of the mail. */
   id: string;
-  /** By which mails are dropped together: what they are about, and who gets them. */
+  /** `drop` removes mails by subject or recipient. */
   subject_id: string;
   recipient_id: string;
   to: string;
@@ -13,16 +13,15 @@ export interface OutgoingMail {
   html: string;
   /** Further headers, ASCII. */
   headers: Readonly<Record<string, string>>;
-  /** It goes before the others: somebody waits for it. */
+  /** Sent before other mails. */
   urgent: boolean;
 }
 
 export interface MailQueue {
-  /** Whether a mail server is configured. */
   readonly configured: boolean;
-  /** Resolves when the mails are stored; they are sent from then on. */
+  /** Queues mails; resolves once they are stored. */
   enqueue(mails: readonly OutgoingMail[]): Promise<void>;
-  /** Drops what is not sent yet. */
+  /** Drops unsent mails. */
   drop(which: { subject_id: string } | { recipient_id: string }): Promise<void>;
 }
 

@@ -1,7 +1,8 @@
 /**
- * Random documents, filters, sorts and updates of one small shape, so that they meet: `s`, `o.s` text; `n` a number;
- * `f` a flag; `t` an array of text. Each may be missing or null. Text stays below U+FFFF and without NUL, which servers
- * order and the driver of Node 20 reads differently; the contract has tests of their own for those.
+ * Random documents, filters, sorts and updates of one small shape, so that they overlap: `s` and
+ * `o.s` are text, `n` a number, `f` a boolean, `t` a text array. Each may be missing or null. Text
+ * excludes NUL and code points above U+FFFF, which servers and drivers handle differently; the
+ * contract tests those separately.
  */
 import fc from 'fast-check';
 import type { Doc, Filter, Json, Sort, Update } from '../../../ports/store.js';
@@ -33,7 +34,7 @@ const text = fc.oneof(
 const number = fc.oneof(fc.integer({ min: -2, max: 3 }), fc.constantFrom(0.5, 1e10, -1e15, 2 ** 40));
 const optional = <V>(value: fc.Arbitrary<V>): fc.Arbitrary<V | null | undefined> =>
   fc.oneof({ weight: 5, arbitrary: value }, { weight: 1, arbitrary: fc.constantFrom(null, undefined) });
-/** Fields that updates work on are missing rather than null (ports/store.ts, Update). */
+/** Fields that updates modify are missing rather than null (ports/store.ts, Update). */
 const present = <V>(value: fc.Arbitrary<V>): fc.Arbitrary<V | undefined> =>
   fc.option(value, { nil: undefined, freq: 5 });
 
@@ -109,7 +110,7 @@ const flat: fc.Arbitrary<Filter> = fc.record(
   },
   { requiredKeys: [] },
 );
-/** Few conditions at a time, or nothing would match. */
+/** More conditions would rarely match. */
 const sparse = fc
   .tuple(flat, fc.shuffledSubarray(['s', 'n', 'f', 't', 'o.s', 'id'], { maxLength: 2 }))
   .map(([filter, keys]): Filter =>
@@ -131,7 +132,7 @@ export const arbitrarySort: fc.Arbitrary<Sort> = fc.uniqueArray(
 );
 
 const whole = fc.integer({ min: -3, max: 3 });
-/** One operator for each field, so that no two paths meet. */
+/** One operator per field, so that paths do not collide. */
 export const arbitraryUpdate: fc.Arbitrary<Update> = fc
   .tuple(
     fc.constantFrom<(value: string, by: number) => Update>(

@@ -1,16 +1,14 @@
-/** What the parts of a contract suite share. */
 import type { DocumentStore } from '../../../ports/store.js';
 
-/** The open store, and collections that no other test uses. */
+/** The open store, and names of collections that no other test uses. */
 export interface Fixture {
   readonly store: DocumentStore;
   readonly utf16Order: string | undefined;
   name(): string;
-  /** How often a property is tried, by how often it is where nobody waits. */
+  /** Returns the repeats of a property test, given those of an unhurried run. */
   tries(count: number): number;
 }
 
-/** The error that `promise` rejects with. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;

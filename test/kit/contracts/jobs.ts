@@ -1,7 +1,6 @@
 /**
- * What every store must give the Jobs port (ports/jobs.ts): the same suite on memory, SQLite and MongoDB. "Two
- * processes" are child processes where the engine has a store outside this one, and two instances on one store where it
- * has not.
+ * Contract suite of the Jobs port (ports/jobs.ts) for every store. "Two processes" are child
+ * processes if the store is external, and otherwise two instances on one store.
  */
 import type { AgendaJobs } from '../../../adapters/agenda/jobs.js';
 import type { DocumentStore } from '../../../ports/store.js';

@@ -1,5 +1,6 @@
 /**
- * What every ReleaseStore must do (ports/release-store.ts). An adapter's test calls it with a way to open an empty one.
+ * Contract suite of ReleaseStore (ports/release-store.ts), given a function that opens an empty
+ * one.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
@@ -17,7 +18,6 @@ const PLACE: ReleasePlace = { product: 'shop', channel: 'stable', version: '1.2.
 const TEXTS = { manifest: '{"schema":1}', signature: 'c2ln' };
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/** A header of a tar entry and its content, by hand: the reader's own library must not make what it reads. */
 function entry(path: string, content: Uint8Array, mode = 0o644): Buffer {
   const header = Buffer.alloc(512);
   header.write(path, 0);
@@ -34,7 +34,6 @@ function entry(path: string, content: Uint8Array, mode = 0o644): Buffer {
   return Buffer.concat([header, content, Buffer.alloc((512 - (content.length % 512)) % 512)]);
 }
 
-/** A package that is in order. */
 export function packageOf(files: Readonly<Record<string, string | Uint8Array>>): Buffer {
   const entries = Object.entries(files).map(([path, content]) => entry(path, Buffer.from(content)));
   return gzipSync(Buffer.concat([...entries, Buffer.alloc(1024)]));

@@ -1,4 +1,4 @@
-/** The field of a collection that holds bytes (`CollectionSpec.bytes`). */
+/** Tests the binary field of a collection (`CollectionSpec.bytes`). */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Collection, Doc } from '../../../ports/store.js';

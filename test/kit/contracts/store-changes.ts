@@ -1,4 +1,3 @@
-/** Writes: what each update operator leaves, conflicts, bulk. */
 import { expect } from 'chai';
 import { StoreConflict, type Collection, type Doc, type Json, type Update } from '../../../ports/store.js';
 import { rejection, type Fixture } from './fixture.js';
@@ -188,7 +187,7 @@ export function changes(fixture: Fixture): void {
         const rows = await collection();
         const doc = { id: 'a', ...(before as object) };
         await rows.insert(doc);
-        // The test server takes $inc on null for 0 (its README names it): a real one refuses.
+        // The test server treats $inc on null as on 0 (see its README); MongoDB rejects it.
         if (fixture.store.engine === 'mongodb' && /null/.test(title)) return;
         expect(await rejection(rows.change({ id: 'a' }, update))).to.be.instanceOf(TypeError);
         expect(await rows.get('a')).to.deep.equal(doc);

@@ -1,5 +1,6 @@
 /**
- * Writes of whole documents, and documents with compressed fields, which nobody but the engine can tell from others.
+ * Tests writes of whole documents and of compressed fields, which must be transparent outside the
+ * engine.
  */
 import { expect } from 'chai';
 import fc from 'fast-check';

@@ -1,4 +1,3 @@
-/** What must hold when many callers act at once. */
 import { expect } from 'chai';
 import { StoreConflict, type Doc } from '../../../ports/store.js';
 import type { Fixture } from './fixture.js';

@@ -1,4 +1,3 @@
-/** Filters: what each operator matches, and above all what it does not. */
 import { expect } from 'chai';
 import type { Doc, Filter, Json } from '../../../ports/store.js';
 import { rejection, type Fixture } from './fixture.js';

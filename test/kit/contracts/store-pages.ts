@@ -1,4 +1,3 @@
-/** Sorting and keyset pages. */
 import { expect } from 'chai';
 import { InvalidCursor, type Collection, type Doc, type Filter, type Scalar, type Sort } from '../../../ports/store.js';
 import { rejection, type Fixture } from './fixture.js';

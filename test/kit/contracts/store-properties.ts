@@ -1,4 +1,7 @@
-/** Random documents, filters, sorts and updates: every adapter answers as the reference of ports/document.ts does. */
+/**
+ * Compares every adapter with the reference of ports/document.ts on random documents, filters,
+ * sorts and updates.
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { MemoryStore } from '../../../adapters/memory/store.js';
@@ -43,7 +46,7 @@ export function properties(fixture: Fixture): void {
           }),
           async (all, changes, queries) => {
             const [subject, reference] = await pair(all);
-            // One after the other: which of two at once is the last is nobody's promise.
+            // Sequential, because the order of concurrent updates is undefined.
             for (const [i, update] of changes) {
               const id = (all[i % all.length] as Doc).id;
               await subject.change({ id }, update);

@@ -1,6 +1,6 @@
 /**
- * `values` and `search`: what a filter asks of them is answered as without, for documents that were there before, that
- * are new, changed and gone, in every order, page by page.
+ * Tests that `values` and `search` do not change the results of filters, for existing, new, changed
+ * and deleted documents, in every order, page by page.
  */
 import { expect } from 'chai';
 import { compareDocs, matches, toTotalSort } from '../../../ports/document.js';
@@ -14,7 +14,6 @@ interface Item extends Doc {
   again: boolean;
   at: number;
   more: string;
-  /** A marker that few have. */
   due?: string | null;
 }
 
@@ -144,7 +143,7 @@ export function search(fixture: Fixture): void {
       const name = fixture.name();
       const rows = fixture.store.collection<Item>(name);
       const docs = Array.from({ length: 60 }, (_, i) => itemOf(i));
-      // Some are there before, the others come after.
+      // Some documents exist before the declaration, the others are inserted after it.
       await rows.bulk(docs.slice(0, 40).map((insert) => ({ insert })));
       await fixture.store.ensure([{ name, indexes, ...DECLARED }]);
       await rows.bulk(docs.slice(40).map((insert) => ({ insert })));

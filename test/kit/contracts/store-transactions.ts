@@ -1,4 +1,3 @@
-/** Transactions: all of them or none, in every engine that has them. */
 import { expect } from 'chai';
 import type { Doc, Filter, Transact } from '../../../ports/store.js';
 import type { Fixture } from './fixture.js';
@@ -71,7 +70,6 @@ export function transactions(fixture: Fixture): void {
         expect(await a.find()).to.deep.equal({ items: [{ id: 'x', n: 1, ref: 'r' }], next: null });
         expect(await b.count()).to.equal(0);
       }
-      // What was taken back is free again.
       await b.insert({ id: 'new', ref: 's' });
       expect(await a.find({ filter: { ref: 'r', n: { lt: 2 } }, sort: [['n', 'asc']] }))
         .to.have.property('items')
@@ -113,7 +111,6 @@ export function transactions(fixture: Fixture): void {
       expect(await claim('two', { n: { lt: 10 } })).to.deep.equal([{ id: 'z', n: 12, ref: 'r-z' }, null]);
       expect(await claim('none', { n: { gt: 100 } })).to.equal(null);
       expect((await b.find()).items.map(({ id }) => id)).to.deep.equal(['one', 'two']);
-      // An insert that is refused takes the change back.
       expect(await claim('one', { n: { lt: 10 } })).to.equal(null);
       expect(await a.get('x')).to.deep.equal({ id: 'x', n: 3, ref: 'r-x' });
     });

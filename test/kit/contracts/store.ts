@@ -1,6 +1,6 @@
 /**
- * What every DocumentStore must do, whatever the engine: the edges that ports/store.ts names, each pinned. An
- * adapter's test calls `storeContract` with a way to open an empty store; every test works in collections of its own.
+ * Contract suite of DocumentStore for every engine: the edge cases that ports/store.ts names. An
+ * adapter's test calls `storeContract` with a function that opens an empty store.
  */
 import { bytesField } from './store-bytes.js';
 import { changes } from './store-changes.js';
@@ -15,12 +15,17 @@ import type { DocumentStore } from '../../../ports/store.js';
 import type { Fixture } from './fixture.js';
 
 export interface StoreContract {
-  /** Opens a connected store; `skip` ends the suite as not run, with the reason in the log (it throws). */
+  /**
+   * Opens a connected store. `skip` throws and ends the suite as not run, with the reason in the
+   * log.
+   */
   open(skip: (reason: string) => never): Promise<DocumentStore>;
   close?(): Promise<void>;
-  /** Why text beyond U+FFFF does not sort by code point on this server, where that is so. */
+  /**
+   * Reason why this server does not sort text beyond U+FFFF by code point; undefined if it does.
+   */
   utf16Order?: string;
-  /** How often a property is tried instead of so many times: fewer in a run that somebody waits for. */
+  /** Returns the repeats of a property test instead of `count`, to shorten interactive runs. */
   tries?(count: number): number;
 }
 

@@ -1,21 +1,19 @@
 /**
- * Counts the commands that a program sends to MongoDB, on their way: what the driver sends is what MongoDB has to do,
- * whichever class asked for it. The driver's own talk with its server (`hello`, `ping`, …) is no operation.
+ * A proxy that counts the commands sent to MongoDB. Commands of the protocol itself (`hello`,
+ * `ping`, …) are not counted.
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** MongoDB's wire protocol: a message says its length, and what it is. */
+/** Length of a MongoDB message header, which contains the message length and type. */
 const HEADER = 16;
 const OP_MSG = 2013;
-/** Flags, the kind of the first section, and the length of its document. */
 const BEFORE_FIELDS = HEADER + 4 + 1 + 4;
 const TEXT = 2;
 
 const TALK: ReadonlySet<string> = new Set(['hello', 'ismaster', 'isMaster', 'ping', 'endSessions', 'buildInfo']);
 
 export interface Command {
-  /** `find`, `insert`, … */
   name: string;
   collection: string;
 }
@@ -37,7 +35,6 @@ export class CommandCounter {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Those since it was asked last, in their order. */
   take(): Command[] {
     return this.#commands.splice(0);
   }
@@ -65,7 +62,6 @@ export class CommandCounter {
     }
   }
 
-  /** Answers what has not arrived whole. */
   #read(bytes: Buffer): Buffer {
     let at = 0;
     while (bytes.length - at >= HEADER && bytes.length - at >= bytes.readInt32LE(at)) {
@@ -76,7 +72,6 @@ export class CommandCounter {
     return Buffer.from(bytes.subarray(at));
   }
 
-  /** The first field of a command is its name, and names its collection. */
   #note(message: Buffer): void {
     if (message.readInt32LE(12) !== OP_MSG) return;
     const type = message[BEFORE_FIELDS];

@@ -1,18 +1,20 @@
-/** Databases of tests, each of its own, on a server that others may use. */
+/** Separate test databases on a server that others may use. */
 import { randomBytes } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 
-/** The same in all processes of a run (mocha-setup.ts). */
 const prefix = (): string => `aos_${process.env['SVC_TEST_RUN'] ?? process.pid}_`;
 
-/** The address of a new database of its own; the end of the run drops it. */
+/** Returns the URL of a new database, which is dropped at the end of the run. */
 export function newDatabase(server: string): string {
   const url = new URL(server);
   url.pathname = `/${prefix()}${randomBytes(6).toString('hex')}`;
   return url.href;
 }
 
-/** Drops what the run has left on the server that it was given. One that a test process started has ended with it. */
+/**
+ * Drops the databases of this run on an external server. A server that a test process started has
+ * ended with it.
+ */
 export async function dropDatabases(): Promise<void> {
   const server = process.env['SVC_TEST_MONGODB_URL'];
   if (!server) return;

@@ -1,6 +1,6 @@
 /**
- * A MongoDB for the tests: the one at SVC_TEST_MONGODB_URL, else one that mongodb-memory-server has, else none (README.md).
- * And the MongoDB-compatible test server, for tests that need one of their own to kill.
+ * A MongoDB for the tests: the one at SVC_TEST_MONGODB_URL, else mongodb-memory-server, else none
+ * (README.md). Tests that kill their server start the MongoDB-compatible test server.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,14 +12,16 @@ import { DryMongoBinary } from 'mongodb-memory-server-core/lib/util/DryMongoBina
 import { isAvailable } from '../required.js';
 
 const START_MS = 120_000;
-/** The first start may fill the folder of jars. */
 const TEST_SERVER_START_MS = 120_000;
 
 export const NO_MONGODB = 'not run: no SVC_TEST_MONGODB_URL, and no mongod that mongodb-memory-server has';
 
 let found: Promise<string | null> | undefined;
 
-/** The URL of a server to test against, without a database; null when there is none. Looked for once per process. */
+/**
+ * Returns the URL of a test server without a database; null if none is available. Looked up once
+ * per process.
+ */
 export async function mongoUrl(): Promise<string | null> {
   found ??= process.env['SVC_TEST_MONGODB_URL'] ? Promise.resolve(process.env['SVC_TEST_MONGODB_URL']) : memoryServer();
   const url = await found;
@@ -31,12 +33,15 @@ async function memoryServer(): Promise<string | null> {
   const mayDownload = /^(1|on|yes|true)$/i.test(process.env['MONGOMS_RUNTIME_DOWNLOAD'] ?? '');
   const binary = await DryMongoBinary.locateBinary(await DryMongoBinary.generateOptions());
   if (binary === undefined && !mayDownload) return null;
-  // Its helper process ends mongod when this process ends.
+  // Its helper process ends mongod together with this process.
   const server = await MongoMemoryServer.create({ instance: { launchTimeout: START_MS } });
   return server.getUri();
 }
 
-/** True for servers that sort text by UTF-16 units, which MongoDB does not: the test server is one. */
+/**
+ * Returns whether the server sorts text by UTF-16 units, as the test server does and MongoDB does
+ * not.
+ */
 export async function sortsByUtf16(url: string): Promise<boolean> {
   const client = new MongoClient(url);
   try {
@@ -54,20 +59,20 @@ export interface TestServer {
   url: string;
   port: number;
   process: ChildProcess;
-  /** Ends it with the signal (default SIGTERM) and waits until it is gone. */
+  /** Ends it with the signal (default SIGTERM) and waits until it has exited. */
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
 export interface TestServerOptions {
-  /** 0 (default): any free one. */
+  /** 0 (default) for any free port. */
   port?: number;
-  /** Keep documents in this file, safe against SIGKILL; otherwise in memory. */
+  /** Stores documents in this file, safe against SIGKILL; otherwise in memory. */
   file?: string;
-  /** A folder with the server's jars; otherwise start.sh finds or makes one. */
+  /** Folder with the server's jars; otherwise start.sh finds or creates one. */
   lib?: string;
 }
 
-/** Starts the MongoDB-compatible test server; null where there is no JDK or no Maven to get it with. */
+/** Starts the MongoDB-compatible test server; returns null if the JDK or Maven is missing. */
 export async function startTestServer({ port = 0, file, lib }: TestServerOptions = {}): Promise<TestServer | null> {
   const script = fileURLToPath(new URL('./start.sh', import.meta.url));
   const child = spawn('bash', [script, String(port), file === undefined ? 'memory' : `h2sync:${file}`], {

@@ -1,4 +1,7 @@
-/** Whether a database takes connections, as their own tools ask (`pg_isready`, `mysqladmin ping`, `redis-cli ping`). */
+/**
+ * Checks whether a database accepts connections, like `pg_isready`, `mysqladmin ping` and
+ * `redis-cli ping`.
+ */
 import { OutboundError } from '../../../../ports/outbound.js';
 import type { DatabaseKind } from '../../../../ports/reach.js';
 import type { Wire } from './wire.js';
@@ -7,7 +10,7 @@ const wrong = (message: string): OutboundError => new OutboundError('protocol', 
 const strange = (name: string): OutboundError => wrong(`the answer is not that of ${name}`);
 const clean = (text: string): string => text.slice(0, 150);
 
-/** Answers `PONG`, or that it wants a password first. */
+/** Accepts `PONG` or an authentication error. */
 async function redis(wire: Wire): Promise<string> {
   wire.write('*1\r\n$4\r\nPING\r\n');
   const line = await wire.readLine();
@@ -17,7 +20,6 @@ async function redis(wire: Wire): Promise<string> {
   throw strange('Redis');
 }
 
-/** A start of protocol 3.0, as its tools begin. */
 function postgresqlStart(): Buffer {
   const body = Buffer.from('user\0probe\0database\0postgres\0application_name\0aos\0\0');
   const head = Buffer.alloc(8);
@@ -26,7 +28,6 @@ function postgresqlStart(): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** Refusals that come from a server which takes no connections. */
 const POSTGRESQL_DOWN = new Set(['57P01', '57P02', '57P03', '53300', '58000', 'XX000']);
 
 async function postgresql(wire: Wire): Promise<string> {
@@ -42,7 +43,7 @@ async function postgresql(wire: Wire): Promise<string> {
   return 'it accepts connections';
 }
 
-/** The server greets first: protocol 10 and its version, or an error. */
+/** The server sends first: protocol 10 and its version, or an error. */
 async function mysql(wire: Wire): Promise<string> {
   const head = await wire.read(4);
   const length = head.readUIntLE(0, 3);
@@ -56,7 +57,7 @@ async function mysql(wire: Wire): Promise<string> {
 /** `{ping: 1, $db: "admin"}` in BSON. */
 const MONGODB_PING = Buffer.from('1e0000001070696e67000100000002246462000600000061646d696e0000', 'hex');
 const OP_MSG = 2013;
-/** The double 1.0 under the name `ok`. */
+/** The double 1.0 named `ok`. */
 const MONGODB_OK = Buffer.from('016f6b00000000000000f03f', 'hex');
 
 async function mongodb(wire: Wire): Promise<string> {
@@ -75,7 +76,10 @@ async function mongodb(wire: Wire): Promise<string> {
   throw wrong(`MongoDB reports: ${said}`);
 }
 
-/** What it says, in a few words. @throws OutboundError */
+/**
+ * Returns a short description of the server.
+ * @throws OutboundError
+ */
 export const pingDatabase: Readonly<Record<DatabaseKind, (wire: Wire) => Promise<string>>> = {
   redis,
   postgresql,

@@ -1,4 +1,3 @@
-/** The health check of gRPC (`grpc.health.v1.Health/Check`) over a connection that is open. */
 import { connect, type ClientHttp2Session, type IncomingHttpHeaders } from 'node:http2';
 import type { Socket } from 'node:net';
 import { OutboundError } from '../../../../ports/outbound.js';
@@ -13,20 +12,23 @@ const CODES: Readonly<Record<string, string>> = {
   '16': 'UNAUTHENTICATED',
 };
 
-/** `HealthCheckRequest{service}`, behind the head of a message. */
+/** `HealthCheckRequest{service}` with the message header. */
 function requestOf(service: string): Buffer {
   const name = Buffer.from(service);
-  // A name is at most 120 bytes, so its length is one byte.
+  // A name has at most 120 bytes, so its length is one byte.
   const message = name.length === 0 ? name : Buffer.concat([Buffer.from([0x0a, name.length]), name]);
   const head = Buffer.alloc(5);
   head.writeUInt32BE(message.length, 1);
   return Buffer.concat([head, message]);
 }
 
-/** Of `HealthCheckResponse{status}`; absent means 0. */
+/** Status of `HealthCheckResponse{status}`; absent means 0. */
 const stateOf = (message: Buffer): string => STATES[message[5] === 0x08 ? (message[6] ?? 0) : 0] ?? 'UNKNOWN';
 
-/** Resolves when it is serving. @throws OutboundError */
+/**
+ * Resolves when the service is serving.
+ * @throws OutboundError
+ */
 export function checkHealth(socket: Socket, authority: string, service: string, clock: Deadlines): Promise<void> {
   return new Promise((resolve, reject) => {
     let session: ClientHttp2Session | null = null;

@@ -1,4 +1,3 @@
-/** What is said before TLS on a port that begins without it. */
 import { OutboundError } from '../../../../ports/outbound.js';
 import type { StartTls } from '../../../../ports/reach.js';
 import type { Wire } from './wire.js';
@@ -6,7 +5,7 @@ import type { Wire } from './wire.js';
 const refused = (said: string): OutboundError =>
   new OutboundError('protocol', `the server takes no STARTTLS: ${said.slice(0, 100)}`);
 
-/** The last line of an answer of SMTP: those before it have a dash after the code. */
+/** Returns the last line of an SMTP reply; earlier lines have a dash after the code. */
 async function readReply(wire: Wire): Promise<string> {
   let line = await wire.readLine();
   while (/^\d{3}-/.test(line)) line = await wire.readLine();
@@ -43,7 +42,7 @@ async function pop3(wire: Wire): Promise<void> {
 
 const START_TLS_OID = '1.3.6.1.4.1.1466.20037';
 
-/** An extended request of RFC 4511: message 1, with the name of StartTLS. */
+/** Sends an extended request of RFC 4511 (message 1) with the StartTLS OID. */
 async function ldap(wire: Wire): Promise<void> {
   const name = Buffer.from(START_TLS_OID);
   const request = Buffer.concat([Buffer.from([0x77, name.length + 2, 0x80, name.length]), name]);
@@ -52,11 +51,14 @@ async function ldap(wire: Wire): Promise<void> {
   if (tag !== 0x30 || short === 0x80 || short > 0x82) throw refused('the answer is not LDAP');
   const length = short < 0x80 ? short : (await wire.read(short & 0x0f)).reduce((sum, byte) => sum * 256 + byte, 0);
   const answer = await wire.read(length);
-  // An extended response, of which the first member is the result: an enumeration.
+  // The first member of an extended response is the result code, an enumeration.
   const at = answer.indexOf(Buffer.from([0x0a, 0x01]));
   const code = at < 0 ? -1 : (answer[at + 2] ?? -1);
   if (!answer.includes(0x78) || code !== 0) throw refused(`LDAP result ${code}`);
 }
 
-/** Until the server waits for the handshake. @throws OutboundError */
+/**
+ * Runs the dialogue until the server expects the TLS handshake.
+ * @throws OutboundError
+ */
 export const startTls: Readonly<Record<StartTls, (wire: Wire) => Promise<void>>> = { smtp, imap, pop3, ldap };

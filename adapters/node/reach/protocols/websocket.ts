@@ -4,12 +4,14 @@ import { OutboundError } from '../../../../ports/outbound.js';
 import type { Wire } from './wire.js';
 
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
-/** Headers that belong to the handshake. */
 const OWN = new Set(['host', 'connection', 'upgrade', 'content-length', 'transfer-encoding']);
 /** Status 1000, masked with zeros. */
 const CLOSE = Buffer.from([0x88, 0x82, 0, 0, 0, 0, 0x03, 0xe8]);
 
-/** @param host of the header `Host` @throws OutboundError */
+/**
+ * @param host value of the `Host` header
+ * @throws OutboundError
+ */
 export async function openWebSocket(
   wire: Wire,
   { pathname, search }: URL,

@@ -1,9 +1,7 @@
-/** Reads and writes a connection in a dialogue, within its time. */
 import type { Socket } from 'node:net';
 import { OutboundError } from '../../../../ports/outbound.js';
 import type { Deadlines } from '../../deadlines.js';
 
-/** Of one answer: what a protocol of a probe says is short. */
 const MAX_BYTES = 64 * 1024;
 
 export class Wire {
@@ -26,11 +24,14 @@ export class Wire {
     clock.onFault((fault) => this.#fail(fault));
   }
 
-  /** Hands the connection to TLS, which reads from it from now on. @throws OutboundError */
+  /**
+   * Hands the connection over to TLS.
+   * @throws OutboundError
+   */
   release(): Socket {
     this.socket.off('data', this.#take);
     this.socket.pause();
-    // What came before the handshake would count as if it had come under TLS.
+    // Bytes received before the handshake would be read as if they had come over TLS.
     if (this.#bytes.length > 0) throw new OutboundError('protocol', 'the server said more than was asked before TLS');
     return this.socket;
   }
@@ -39,20 +40,29 @@ export class Wire {
     this.socket.write(data);
   }
 
-  /** So many bytes. @throws OutboundError */
+  /**
+   * Reads exactly `length` bytes.
+   * @throws OutboundError
+   */
   async read(length: number): Promise<Buffer> {
     await this.#until(() => this.#bytes.length >= length);
     return this.#cut(length);
   }
 
-  /** Up to this text, without it. @throws OutboundError */
+  /**
+   * Reads up to and excluding `end`.
+   * @throws OutboundError
+   */
   async readUntil(end: string): Promise<string> {
     await this.#until(() => this.#bytes.includes(end, 0, 'latin1'));
     const text = this.#cut(this.#bytes.indexOf(end, 0, 'latin1') + end.length).toString('latin1');
     return text.slice(0, -end.length);
   }
 
-  /** A line without its end. @throws OutboundError */
+  /**
+   * Reads a line without its terminator.
+   * @throws OutboundError
+   */
   async readLine(): Promise<string> {
     return (await this.readUntil('\n')).replace(/\r$/, '');
   }

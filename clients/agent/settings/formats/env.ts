@@ -1,14 +1,11 @@
-/** Lines of `KEY=value`, as shells, systemd and dotenv read them. The last of several lines with one key counts. */
 import { lineEndOf, notOneLine, splice, type Format } from './format.js';
 
 const ASSIGNMENT = /[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]*=/y;
 const PLAIN = /^[A-Za-z0-9_./:@%+,=-]*$/;
-/** Holds nothing that a shell would read as more than a letter between double quotes. */
 const TAME = /^[^"\\$`!]*$/;
 
 interface Assignment {
   key: string;
-  /** What the value takes, quotes included. */
   from: number;
   to: number;
   quote: string;
@@ -58,7 +55,7 @@ function endOfLine(text: string, at: number): number {
   return text.length;
 }
 
-/** A quote that is not closed, or that more than a comment follows, is a letter like others. */
+/** An unclosed quote, or one followed by more than a comment, is a literal character. */
 function valueAt(text: string, begin: number): Omit<Assignment, 'key'> {
   const line = text.slice(begin, endOfLine(text, begin));
   const from = begin + (/^[ \t]*/.exec(line)?.[0].length ?? 0);
@@ -71,12 +68,12 @@ function valueAt(text: string, begin: number): Omit<Assignment, 'key'> {
     }
   }
   const value = line.slice(0, commentAt(line)).trim();
-  // Shells want the value right after the sign.
+  // Shells require the value right after the sign.
   if (value === '') return { from: begin, to: begin, quote: '', value };
   return { from, to: from + value.length, quote: '', value };
 }
 
-/** Where a comment begins in what follows the sign; its length: nowhere. */
+/** Returns the offset of a comment in the text after the sign; its length without one. */
 function commentAt(line: string): number {
   for (const { index } of line.matchAll(/#/g)) if (index === 0 || /[ \t]/.test(line.charAt(index - 1))) return index;
   return line.length;
@@ -90,7 +87,7 @@ function closing(text: string, from: number, quote: string): number | null {
   return null;
 }
 
-/** In the quotes that are there where these can hold it; without any where no reader needs them. */
+/** Keeps existing quotes if they can contain the value; adds none where no reader needs them. */
 function encoded(value: string, before: string): string {
   if (before === '"' && TAME.test(value)) return `"${value}"`;
   if (before === "'" && !value.includes("'")) return `'${value}'`;

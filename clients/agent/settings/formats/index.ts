@@ -1,4 +1,3 @@
-/** The formats by the names of setup.json. */
 import { env } from './env.js';
 import type { Format } from './format.js';
 import { ini } from './ini.js';

@@ -1,7 +1,6 @@
 /**
- * INI files: `section:key`, and `key` alone before the first section. Names are the same to many readers whatever the
- * case of their letters, so they are found that way where no spelling fits. Comments are whole lines that begin with
- * `;` or `#`, and what follows a blank and one of these.
+ * INI files: `section:key`, or `key` before the first section. Names match case-insensitively when
+ * no exact spelling exists. Comments start with `;` or `#` at a line's start or after a blank.
  */
 import { FormatError, lineEndOf, notOneLine, splice, type Format } from './format.js';
 
@@ -10,7 +9,6 @@ const BLANKS = /^[ \t]*/;
 
 interface Line {
   from: number;
-  /** Without the line end. */
   text: string;
 }
 
@@ -20,22 +18,18 @@ interface Entry {
   line: Line;
   indent: string;
   delimiter: string;
-  /** What the value takes in the text, quotes included. */
   from: number;
   to: number;
-  /** Blanks that a value needs before it where there is none yet. */
+  /** Blanks required before a value when there are none yet. */
   lead: string;
   quote: string;
   value: string;
-  /** Lines that are indented more go on with the value. */
   continued: boolean;
-  /** Where the last of its lines ends. */
   end: number;
 }
 
 interface Section {
   name: string;
-  /** Where its heading ends. */
   end: number;
 }
 
@@ -70,7 +64,6 @@ export const ini: Format = {
   },
 };
 
-/** The section, which may hold a `:`, and the key. */
 function split(key: string): [section: string, name: string] {
   const at = key.lastIndexOf(':');
   return at < 0 ? ['', key] : [key.slice(0, at), key.slice(at + 1)];
@@ -118,7 +111,7 @@ const indentOf = (text: string): number => BLANKS.exec(text)?.[0].length ?? 0;
 function entryOf(line: Line, section: string): Entry | null {
   const at = line.text.search(/[=:]/);
   const key = line.text.slice(0, at).trim();
-  if (at < 0 || key === '') return null; // A key without a value, which some dialects have.
+  if (at < 0 || key === '') return null; // A key without a value, as in some dialects.
   const blanks = BLANKS.exec(line.text.slice(at + 1))?.[0] ?? '';
   const rest = line.text.slice(at + 1 + blanks.length);
   const raw = rest.slice(0, commentAt(rest)).trimEnd();
@@ -144,7 +137,7 @@ function entryOf(line: Line, section: string): Entry | null {
   };
 }
 
-/** Where a comment begins in what follows the delimiter; its length: nowhere. */
+/** Returns the offset of a comment after the delimiter; its length without one. */
 function commentAt(text: string): number {
   for (const { index } of text.matchAll(/[;#]/g)) {
     if (index === 0) return 0;
@@ -164,10 +157,9 @@ function linesOf(text: string): Line[] {
   return lines;
 }
 
-/** The blanks after the delimiter, as other lines of the file have them. */
 const leadOf = (entries: readonly Entry[]): string => entries.find(({ value }) => value !== '')?.lead ?? '';
 
-/** After the last entry of its section, written as that one is; a new section comes last. */
+/** Appends after the last entry of its section, in the same style; a new section goes last. */
 function added(
   text: string,
   section: string,

@@ -1,6 +1,6 @@
 /**
- * JSON, also with comments and trailing commas. Nested keys are joined with `:`; a number is a place in a list that is
- * there.
+ * JSON, with or without comments and trailing commas. Nested keys are joined with `:`; a number is
+ * an existing list index.
  */
 import {
   applyEdits,
@@ -59,7 +59,6 @@ function parse(text: string): Node {
   return root;
 }
 
-/** The deepest node on the way, and the names that are missing below it. */
 function locate(root: Node, names: readonly string[], key: string): { node: Node; rest: readonly string[] } {
   let node = root;
   for (const [at, name] of names.entries()) {
@@ -74,7 +73,6 @@ function childOf(node: Node, name: string, key: string): Node | undefined {
   if (node.type === 'array') return /^\d{1,6}$/.test(name) ? node.children?.[Number(name)] : undefined;
   if (node.type !== 'object') return undefined;
   const found = (node.children ?? []).filter(({ children }) => children?.[0]?.value === name);
-  // Readers differ in which of them counts.
   if (found.length > 1) throw new FormatError(`has ${name} twice, on the way to ${key}`);
   return found[0]?.children?.[1];
 }
@@ -87,7 +85,6 @@ function scalarOf(node: Node, key: string): SettingValue | null {
 const upTo = (names: readonly string[], rest: readonly string[]): string =>
   names.slice(0, names.length - rest.length).join(':') || 'its root';
 
-/** What follows a member on its line: its comma, its comment. */
 const TAIL = /^[ \t]*(,?)[ \t]*(?:\/\/[^\r\n]*|\/\*(?:(?!\*\/)[^\r\n])*\*\/)?[ \t]*(?=[\r\n])/;
 
 /** Inserts below the last member and its comment, because `modify` would reformat their line. */
@@ -106,13 +103,12 @@ function insertBehind(text: string, last: Node, [name, ...inner]: readonly strin
 const nest = (names: readonly string[], value: SettingValue): unknown =>
   names.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
 
-/** The blanks of one level and the line end, as the file has them. */
 function layoutOf(text: string): FormattingOptions & { unit: string; eol: string } {
   const unit = /^([ \t]+)"/m.exec(text)?.[1] ?? '  ';
   return { unit, insertSpaces: !unit.startsWith('\t'), tabSize: unit.length, eol: lineEndOf(text) };
 }
 
-/** Without formatting options, nothing but the value changes. */
+/** Without formatting options only the value changes. */
 function edit(text: string, path: JSONPath, value: unknown, formattingOptions?: FormattingOptions): string {
   try {
     return applyEdits(text, modify(text, path, value, formattingOptions === undefined ? {} : { formattingOptions }));

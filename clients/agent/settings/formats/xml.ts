@@ -1,6 +1,6 @@
 /**
- * XML: a path of elements from the root on, joined with `/` (or `:`), `@attribute` last. A DOCTYPE is refused: what a
- * reader makes of the file would depend on it. Names are compared as they are written, prefixes included.
+ * XML: a path of elements joined with `/` (or `:`), `@attribute` last. A DOCTYPE is rejected,
+ * because it changes how readers interpret the file. Names include prefixes.
  */
 import { SaxesParser } from 'saxes';
 import { FormatError, isBlank, lineEndOf, placeOf, splice, type Format, type SettingValue } from './format.js';
@@ -13,13 +13,11 @@ interface Piece {
 
 interface Element {
   name: string;
-  /** Of the start tag, with its brackets. */
   tag: { from: number; to: number };
   selfClosing: boolean;
-  /** Where the end tag begins; of a self-closing one where its start tag ends. */
+  /** Start of the end tag; for a self-closing element the end of its start tag. */
   close: number;
   children: Element[];
-  /** Texts and CDATA sections of its own. */
   pieces: Piece[];
 }
 
@@ -93,7 +91,7 @@ function parse(text: string): Element {
     throw new FormatError('has a DOCTYPE, which is refused');
   });
   parser.on('text', (content) => {
-    // The bracket that ends a text has been read.
+    // The parser has already read the bracket that ends a text.
     const to = text[parser.position - 1] === '<' ? parser.position - 1 : parser.position;
     piece(to, content);
     began = to;
@@ -104,7 +102,7 @@ function parse(text: string): Element {
   });
   for (const event of ['comment', 'processinginstruction'] as const)
     parser.on(event, () => {
-      // A comment is told before its last bracket is read.
+      // A comment is reported before its last bracket is read.
       began = text.indexOf('>', parser.position - 1) + 1;
     });
   parser.on('opentag', ({ name, isSelfClosing }) => {
@@ -125,14 +123,12 @@ function parse(text: string): Element {
   return root;
 }
 
-/** The deepest element on the way, and the names that are missing below it. */
 function locate(root: Element, names: readonly string[], key: string): { element: Element; rest: readonly string[] } {
   if (names[0] !== root.name) throw new FormatError(`has the root ${root.name}, not the one of ${key}`);
   let element = root;
   for (const [at, name] of names.entries()) {
     if (at === 0) continue;
     const found = element.children.filter((child) => child.name === name);
-    // Nothing says which of them is meant.
     if (found.length > 1) throw new FormatError(`has ${name} twice, on the way to ${key}`);
     if (found[0] === undefined) return { element, rest: names.slice(at) };
     element = found[0];
@@ -145,7 +141,7 @@ function contentOf({ children, pieces }: Element, key: string): string | null {
   return pieces.length === 0 ? null : pieces.map(({ text }) => text).join('');
 }
 
-/** Of a start tag that was parsed before. `from` and `to` of the value, without quotes. */
+/** Finds an attribute in a parsed start tag. `from` and `to` delimit the value without quotes. */
 function attributeOf(text: string, { tag }: Element, name: string): { from: number; to: number; value: string } | null {
   const pattern = /([^\s=<>/"']+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
   const source = text.slice(tag.from, tag.to);
@@ -160,7 +156,6 @@ function attributeOf(text: string, { tag }: Element, name: string): { from: numb
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
-/** Of an attribute: line ends and tabs in it are blanks. */
 const decoded = (raw: string): string =>
   raw
     .replace(/\r\n|[\r\n\t]/g, ' ')
@@ -185,7 +180,9 @@ function withAttribute(text: string, element: Element, name: string, value: Sett
   return splice(text, at, at, ` ${name}="${inQuotes(value)}"`);
 }
 
-/** The first text that is not blank gives its place; what is left of the old value goes, comments stay. */
+/**
+ * Replaces the first text that is not blank; the rest of the old value is removed, comments stay.
+ */
 function withContent(text: string, element: Element, value: SettingValue): string {
   const { pieces, selfClosing, tag, close, name } = element;
   if (selfClosing) {
@@ -219,7 +216,6 @@ function newFile(path: Path, value: SettingValue, eol: string): string {
   return `<?xml version="1.0" encoding="utf-8"?>${eol}${elementText(path, value, '', DEFAULT_UNIT, eol)}${eol}`;
 }
 
-/** As the last child, indented as its siblings are. */
 function withChild(text: string, root: Element, parent: Element, path: Path, value: SettingValue): string {
   if (parent.pieces.some((piece) => piece.text.trim() !== ''))
     throw new FormatError(`holds a text at ${parent.name}, where elements should be`);

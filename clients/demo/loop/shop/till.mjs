@@ -1,7 +1,6 @@
 /**
- * A till: adds up an order a second, tells of what fails, sends heartbeats, and when there is a newer release starts
- * the update agent and ends, so that the agent may replace its files and start it again. The agent's setup wrote
- * settings.json.
+ * A till: adds up an order every second, reports errors and sends heartbeats. For a newer release
+ * it starts the update agent and exits, so that the agent can replace its files.
  */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { totalOf } from './checkout.mjs';

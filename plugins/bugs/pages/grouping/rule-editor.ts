@@ -1,4 +1,3 @@
-/** The form of a grouping rule: filled in, tried on kept occurrences, saved. */
 import {
   orAgain,
   type Problem,
@@ -16,12 +15,10 @@ import { checked, typedFields } from '../shared/form.js';
 import type { PageDeps } from '../shared/page-deps.js';
 import { crumb, rulesUrl } from './rule-links.js';
 
-/** The values of the controls. */
 type Typed = Record<string, string>;
 
 interface Editor {
   project: string;
-  /** Null: a new rule. */
   id: string | null;
   form: Typed;
   trial?: RuleTrial;
@@ -29,7 +26,6 @@ interface Editor {
 }
 
 const LINE = /\r\n?|\n/;
-/** Offered to those who come from an item's page. */
 const PREFILLED = ['name', 'exception_class', 'message', 'origin'] as const;
 
 const formOf = (rule: GroupingRule): Typed => ({
@@ -42,7 +38,6 @@ const formOf = (rule: GroupingRule): Typed => ({
   title: rule.title ?? '',
 });
 
-/** The posted form as the interface takes it. @throws ServiceError validation_failed */
 function fieldsOf(form: Typed): GroupingRuleFields {
   const { name = '', exception_class = '', message = '', origin = '', fingerprint = '', title = '' } = form;
   const elements = fingerprint
@@ -56,14 +51,13 @@ function fieldsOf(form: Typed): GroupingRuleFields {
 export class GroupingRuleEditor {
   constructor(private readonly page: PageDeps) {}
 
-  /** The empty form; where it comes filled in, it has been tried. */
   async blank(request: HttpRequest): Promise<PageResult> {
     const given = request.query as Partial<Typed>;
     const { project = '' } = given;
     const form: Typed = { enabled: 'true' };
     for (const name of PREFILLED) if (given[name] !== undefined) form[name] = given[name];
     const editor = { project, id: null, form };
-    // An unknown project is 404 here already, and not when the form is filled in.
+    // An unknown project fails with 404 here instead of after the form was filled in.
     if (project !== '') await this.page.services.regrouping.list(request.principal, project);
     return this.#view(editor);
   }
@@ -74,7 +68,6 @@ export class GroupingRuleEditor {
     return this.#view({ project, id: rule.id, form: formOf(rule) });
   }
 
-  /** The posted form: tried, or saved. */
   async save(request: HttpRequest): Promise<PageResult> {
     const { regrouping } = this.page.services;
     const form = typedFields(request);
@@ -130,7 +123,6 @@ export class GroupingRuleEditor {
   }
 }
 
-/** What stands beside no control, beside the refusal itself. */
 function faultsWithoutControl({ message, errors }: Problem): string {
   const elements = Object.entries(errors).flatMap(([field, what]) => (field.startsWith('fingerprint.') ? [what] : []));
   return [message, ...elements].join(' ');

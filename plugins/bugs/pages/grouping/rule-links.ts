@@ -1,9 +1,7 @@
-/** Addresses of the pages of grouping rules. */
 import type { Item } from '../../../../ports/domain/bugs.js';
 
 export const TITLE = 'Grouping rules';
 
-/** The list, as the first step of the way to a page. */
 export const crumb = { label: TITLE, href: '/grouping-rules' };
 
 export const rulesUrl = (project: string): string => `/grouping-rules?${new URLSearchParams({ project }).toString()}`;
@@ -11,11 +9,10 @@ export const rulesUrl = (project: string): string => `/grouping-rules?${new URLS
 export const ruleUrl = (project: string, id: string): string =>
   `/grouping-rules/${encodeURIComponent(project)}/${id}/edit`;
 
-/** Characters that the form takes; a longer text, which may be cut, would fit nothing. */
+/** Maximum lengths of the form's fields. A longer text may be truncated and would match nothing. */
 const MAX_CLASS_LENGTH = 200;
 const MAX_ORIGIN_LENGTH = 299;
 
-/** The form of a new rule, filled in from a group. @param origin as its grouping key has it */
 export function newRuleUrl(
   { project, exception_class }: Pick<Item, 'project' | 'exception_class'>,
   origin: string | null,

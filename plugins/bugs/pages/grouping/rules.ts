@@ -1,4 +1,3 @@
-/** /grouping-rules: the rules of a project in their order, and the addresses of their form. */
 import joi from 'joi';
 import {
   formPage,

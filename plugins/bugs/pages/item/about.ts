@@ -1,6 +1,6 @@
 /**
- * The page of an item is made of sections. Each has a template in `views/parts/` and a function here that prepares its
- * fields; `view.ts` names them all. A new section is a line there, a file here and a template.
+ * Sections of the item page. Each has a template in `views/parts/` and a function here that
+ * prepares its fields; `item-view.ts` lists them.
  */
 import type { HttpRequest } from '../../../../kernel/contract.js';
 import type { Item } from '../../../../ports/domain/bugs.js';
@@ -13,15 +13,12 @@ import type { Part } from '../../lists/parts.js';
 import type { FormProblem } from '../shared/form.js';
 import type { PageDeps } from '../shared/page-deps.js';
 
-/** A page of a list that belongs to the item. */
 export interface PartPage<T = object> {
   items: T[];
   next: string | null;
-  /** An older page than the newest. */
   paged: boolean;
 }
 
-/** What every section may use. */
 export interface About {
   page: PageDeps;
   request: HttpRequest;
@@ -29,14 +26,11 @@ export interface About {
   detail: ItemDetail;
   item: Item;
   doc: ItemDoc;
-  /** The list that the item was opened from (shared/context.ts). */
   context: string;
-  /** A form that was refused. */
   problem: Partial<FormProblem>;
   occurrences: PartPage<object & { context?: Json }>;
 }
 
-/** Fields of the page's context. No two sections give the same one. */
 export type ItemSection = (about: About) => object | Promise<object>;
 
 const PAGE: Record<Part, number> = { occurrences: 5, comments: 50, activity: 20 };
@@ -46,7 +40,6 @@ export const queryText = (request: HttpRequest, name: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
-/** Which occurrences the address asks for. */
 export const whereOf = ({ query }: Pick<HttpRequest, 'query'>): Where =>
   Object.fromEntries(
     WHERE.flatMap((name) => {
@@ -55,7 +48,6 @@ export const whereOf = ({ query }: Pick<HttpRequest, 'query'>): Where =>
     }),
   );
 
-/** A page of a part of the item, from the cursor in the query parameter of the same name. */
 export async function part(
   { page: { services }, request, caller, item }: Pick<About, 'page' | 'request' | 'caller' | 'item'>,
   name: Part,

@@ -1,4 +1,4 @@
-/** An item's history as sentences. An unknown action is shown by its name, so a new one needs no change here. Pure. */
+/** Formats an item's history as sentences. An unknown action is shown by its name. */
 import { linkSays } from './links.js';
 import type { Item } from '../../../../ports/domain/bugs.js';
 import type { Json } from '../../../../ports/store.js';
@@ -13,15 +13,12 @@ export interface Entry {
 
 export interface Line {
   at: string;
-  /** Null when the sentence itself names the actor. */
+  /** Null when the sentence names the actor. */
   actor: string | null;
   icon: string;
   text: string;
-  /** The reason given with the change. */
   reason: string | null;
-  /** The other item that the sentence ends with. */
   ref?: string;
-  /** The page of a forge that the sentence ends with. */
   url?: string;
 }
 
@@ -74,7 +71,6 @@ function progressText({ data }: Entry): string {
   return `${note === '' ? 'renewed the lease' : `says: ${note}`}${tokens}`;
 }
 
-/** Field names in people's words. */
 const FIELDS: Record<string, string> = {
   title: 'the title',
   type: 'the type',
@@ -95,7 +91,6 @@ const FIELDS: Record<string, string> = {
 };
 
 let list: Intl.ListFormat | undefined;
-/** `a, b and c`; what it takes is made for the first. */
 const and = (names: string[]): string => (list ??= new Intl.ListFormat('en-GB', { type: 'conjunction' })).format(names);
 
 function editText({ data: { fields, changes } }: Entry): string {
@@ -117,20 +112,18 @@ export const SOURCES: Record<Item['source'], string> = {
   sdk: 'An SDK',
 };
 
-/** Older entries name a token's id as the actor, so the sentence names the kind of sender instead. */
+/** Old entries name a token id as the actor, so the sentence names the kind of sender. */
 function createdLine({ at, data }: Entry): Line {
   const source = text(data['source']);
   const who = Object.hasOwn(SOURCES, source) ? SOURCES[source as Item['source']] : 'Somebody';
   return { at, actor: null, icon: 'plus', text: `${who} reported it first`, reason: null };
 }
 
-/** The difference of a split, where one was named. */
 function differing(data: Entry['data']): string {
   const values = (Array.isArray(data['values']) ? data['values'] : []).map(text).join(' or ');
   return values === '' ? '' : ` by ${spaced(data['field'])} ${values}`;
 }
 
-/** A commit or a pull request that names the item. */
 function linkText({ data }: Entry): string {
   const commit = text(data['commit']).slice(0, 12);
   const what = data['kind'] === 'commit' ? `commit ${commit}` : 'a pull request';
@@ -138,7 +131,6 @@ function linkText({ data }: Entry): string {
   return `named it in ${what}, ${text(data['state'])}${title === '' ? '' : `: ${title}`}`;
 }
 
-/** A project's own readers may not know the other project's items: the entry has no ref of such a one. */
 const linkedTo = ({ data }: Entry): string =>
   `${linkSays(text(data['kind']))}${text(data['ref']) === '' ? ' an item of another project' : ''}`;
 

@@ -1,18 +1,17 @@
 /**
- * Events before an error, as lines of a timeline. Breadcrumbs come from many libraries in many forms; all have a time,
- * a category, a level, a message and data, under several names. Pure.
+ * Breadcrumbs before an error, as timeline entries. Libraries use various names for time, category,
+ * level, message and data.
  */
 import type { Json } from '../../../../ports/store.js';
 
 export interface Crumb {
   icon: string;
-  /** What kind of event it is, in a word: `navigation`, `request`, `query`, `user`, `console`; empty: unknown. */
+  /** `navigation`, `request`, `query`, `user`, `console`; empty if unknown. */
   kind: string;
   category: string;
   message: string;
-  /** `warning`, `error` …; empty for a level without a colour. */
+  /** `warning`, `error` …; empty for a level without a color. */
   level: string;
-  /** RFC 3339, or null. */
   at: string | null;
   /** `3.2 s before`; empty without a time. */
   before: string;
@@ -24,13 +23,12 @@ const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 interface Kind {
-  /** In the type or the category. */
   pattern: RegExp;
   icon: string;
   kind: string;
 }
 
-/** The type that the reporter states decides before the category, and the first that fits. */
+/** The reported type takes precedence over the category; the first match wins. */
 const KINDS: readonly Kind[] = [
   { pattern: /error|exception/, icon: 'alert', kind: 'error' },
   { pattern: /navig|route/, icon: 'link', kind: 'navigation' },
@@ -42,7 +40,6 @@ const KINDS: readonly Kind[] = [
   { pattern: /file|\bfs\b|disk/, icon: 'file', kind: 'file' },
   { pattern: /system|device|app\.|lifecycle/, icon: 'system', kind: 'system' },
 ];
-/** Events of a page; older stores may hold more than the intake keeps today. */
 const MAX_BREADCRUMBS = 100;
 const LOUD = new Set(['fatal', 'critical', 'error', 'warning', 'warn']);
 
@@ -55,7 +52,9 @@ const textOf = (fields: Fields, ...names: string[]): string => {
   return '';
 };
 
-/** Milliseconds of an RFC 3339 text, or of seconds, milliseconds or nanoseconds since 1970. */
+/**
+ * Converts an RFC 3339 text, or seconds, milliseconds or nanoseconds since 1970, to milliseconds.
+ */
 function instantOf(value: Json | undefined): number | null {
   if (typeof value === 'string' && /^\d{4}-/.test(value)) {
     const at = Date.parse(value);
@@ -76,7 +75,6 @@ function beforeOf(at: number | null, end: number): string {
   return seconds < 172_800 ? `${Math.round(seconds / 3600)} h before` : `${Math.round(seconds / 86_400)} d before`;
 }
 
-/** The text of a request, `GET /cart → 500`, else the message in the data. */
 function requestText(data: Fields): string {
   const url = textOf(data, 'url', 'uri');
   if (url === '') return '';
@@ -112,7 +110,6 @@ function crumbOf(value: Json, end: number): Crumb {
   };
 }
 
-/** @param loud of a level that says that something failed */
 function kindOf(type: string, category: string, loud: boolean): Pick<Kind, 'icon' | 'kind'> {
   const of = (text: string): Kind | undefined =>
     KINDS.find(({ pattern }) => pattern.test(text.slice(0, 100).toLowerCase()));
@@ -122,9 +119,9 @@ function kindOf(type: string, category: string, loud: boolean): Pick<Kind, 'icon
 }
 
 /**
- * The lines, oldest first, the error's own moment last.
- * @param breadcrumbs a list, or Sentry's `{values: […]}`; anything else gives none
- * @param occurredAt RFC 3339, of the occurrence
+ * Returns the timeline, oldest first, ending with the error.
+ * @param breadcrumbs a list, or Sentry's `{values: […]}`; anything else is ignored
+ * @param occurredAt RFC 3339 time of the occurrence
  */
 export function crumbsOf(breadcrumbs: Json | undefined, occurredAt: string): Crumb[] {
   const values = isFields(breadcrumbs) ? breadcrumbs['values'] : breadcrumbs;

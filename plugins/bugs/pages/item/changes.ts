@@ -1,10 +1,8 @@
-/** Forms that change the item. */
 import { SEVERITIES } from '../../item/severity.js';
 import { queryText, type About } from './about.js';
 import { commandsOf } from './facts.js';
 import { movesFrom } from './moves.js';
 
-/** Names that the form to assign offers; every other name may be typed. */
 const MAX_NAMES = 100;
 
 export async function changes({ page, request, item, problem }: About): Promise<object> {
@@ -18,7 +16,6 @@ export async function changes({ page, request, item, problem }: About): Promise<
     tags_text: typed?.['tags'] ?? item.tags.join(', '),
     agent_text: typed?.['target_agent'] ?? item.target_agent,
     commands: commandsOf(item, page.baseUrl()),
-    // The folded form that is shown open: the refused one, or the search for a target.
     open: problem.form ?? (queryText(request, 'find') !== '' || request.query['find'] !== undefined ? 'merge' : ''),
   };
 }

@@ -1,16 +1,10 @@
-/**
- * The context of an occurrence as tables: what Sentry's SDKs call contexts (device, system, browser, runtime, trace),
- * the user, extras, and whatever else the reporter sent. All of it came from outside. Pure.
- */
 import type { Json } from '../../../../ports/store.js';
 
 export interface ContextTable {
-  /** Said over the table. */
   name: string;
   rows: { name: string; value: Json }[];
 }
 
-/** Members that the page shows at other places. */
 const ELSEWHERE = new Set(['frames', 'source', 'locals', 'threads', 'request', 'missing_source_maps', 'contexts']);
 const NAMES: Readonly<Record<string, string>> = {
   device: 'Device',
@@ -33,7 +27,6 @@ type Fields = { [key: string]: Json };
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Tables in an order that is always the same; none for a context without values. */
 export function contextTables(context: Json): ContextTable[] {
   if (!isFields(context)) return [];
   const own = Object.entries(context).filter(([name]) => !ELSEWHERE.has(name));
@@ -54,7 +47,6 @@ function tableOf(kind: string, value: Json): ContextTable[] {
   const name = kind === '' ? 'Event' : Object.hasOwn(NAMES, kind) ? (NAMES[kind] ?? kind) : kind;
   if (!isFields(value)) return value === null || value === '' ? [] : [{ name, rows: [{ name: kind, value }] }];
   const rows = Object.entries(value)
-    // The kind itself says nothing more.
     .filter(([key, inner]) => inner !== null && inner !== '' && !(key === 'type' && inner === kind))
     .slice(0, MAX_ROWS)
     .map(([key, inner]) => ({ name: key, value: inner }));

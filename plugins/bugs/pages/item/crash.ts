@@ -1,4 +1,3 @@
-/** The stack of the item's own error, with the source maps that its frames would need. */
 import type { Json } from '../../../../ports/store.js';
 import type { About } from './about.js';
 import { missingMapsOf } from './missing-maps.js';
@@ -21,10 +20,9 @@ export function crash({ page, item, occurrences: { items } }: About): object {
   };
 }
 
-/** The context of the newest occurrence: a map that came later is missing no more. */
+/** Returns the newest context, because a missing map may have arrived later. */
 const newestContext = (occurrences: Given): Json => occurrences[0]?.context ?? null;
 
-/** Whether an occurrence on the page says more of the frames in the item's own stack; those of one error are alike. */
 const hasFrames = (context: Json | undefined): boolean =>
   typeof context === 'object' &&
   context !== null &&

@@ -1,7 +1,7 @@
 /**
- * The request of an occurrence as a curl command. Whoever could report an error wrote it, and a person pastes it into
- * a shell: so nothing leaves its quotes, no option can be smuggled in, no byte that moves a terminal is in it, and
- * secrets are masked again, whatever the intake has scrubbed. Pure, linear.
+ * Formats the request of an occurrence as a curl command. An untrusted reporter wrote the request
+ * and a user pastes the command into a shell, so values stay quoted, options cannot be injected,
+ * control characters are escaped, and secrets are masked again.
  */
 import type { Json } from '../../../../ports/store.js';
 import { isSecretKey, scrubJson } from '../../text/scrub.js';
@@ -11,12 +11,10 @@ type Fields = { [key: string]: Json | undefined };
 
 export interface ShownRequest {
   method: string;
-  /** As it was reported, without secrets. */
   url: string;
-  /** Null when the address is not http or https. */
+  /** Null unless the URL is http or https. */
   curl: string | null;
   headers: { name: string; value: string }[];
-  /** Query, body, cookies and the like. */
   rest: { name: string; value: Json }[];
 }
 
@@ -25,9 +23,9 @@ const MAX_URL_LENGTH = 4096;
 const MAX_VALUE_LENGTH = 2000;
 const MAX_BODY_LENGTH = 8192;
 const METHOD = /^[A-Za-z]{1,20}$/;
-/** A header's name (RFC 9110); `@file` and names with a blank are none. */
+/** Header name (RFC 9110); `@file` and names with spaces are invalid. */
 const HEADER = /^[\w!#$%&'*+.^`|~-]{1,100}$/;
-/** Headers that belong to one connection, or that curl counts itself. */
+/** Headers of the connection, or set by curl itself. */
 const OWN = new Set(['content-length', 'connection', 'transfer-encoding', 'keep-alive', 'upgrade', 'host', 'te']);
 
 const isFields = (value: unknown): value is { [key: string]: Json } =>
@@ -35,7 +33,6 @@ const isFields = (value: unknown): value is { [key: string]: Json } =>
 const textOf = (value: Json | undefined): string =>
   typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value);
 
-/** The request in a context; null where it has none. */
 export function requestOf(context: Json): ShownRequest | null {
   const given = isFields(context) ? context['request'] : null;
   if (!isFields(given)) return null;
@@ -69,7 +66,6 @@ function headersOf(given: Json | undefined): { name: string; value: string }[] {
   });
 }
 
-/** The address with its query, secrets in it masked. */
 function addressOf(url: string, query: Json | undefined): string {
   const [whole = '', fragment = ''] = url.slice(0, MAX_URL_LENGTH).split('#', 2);
   const said = queryText(query);
@@ -99,7 +95,7 @@ function queryText(query: Json | undefined): string {
   return texts.join('&');
 }
 
-/** Half a character has no form in an address. */
+/** A lone surrogate cannot be encoded in a URL. */
 const whole = (text: string): string => text.slice(0, MAX_VALUE_LENGTH).toWellFormed();
 
 function decoded(name: string): string {
@@ -111,12 +107,11 @@ function decoded(name: string): string {
 }
 
 function curlOf(method: string, url: string, headers: ShownRequest['headers'], data: Json | undefined): string | null {
-  // Half an address is of no use, and a file's or a program's would be a trap.
+  // A partial URL is useless, and other schemes could read files.
   if (!/^https?:\/\/[^\s/]/i.test(url)) return null;
   const body = textOf(data).slice(0, MAX_BODY_LENGTH);
   const hasBody = body !== '' && method !== 'GET' && method !== 'HEAD';
   const lines = [
-    // Brackets and braces in the address are no patterns.
     `curl --globoff -X ${method} ${quoted(url.replace(/#.*$/s, ''))}`,
     ...headers
       .filter(({ name }) => !OWN.has(name.toLowerCase()))
@@ -126,12 +121,12 @@ function curlOf(method: string, url: string, headers: ShownRequest['headers'], d
   return lines.join(' \\\n  ');
 }
 
-/** Controls of a terminal, line ends, and characters that turn the reading order or are not seen. */
+/** Terminal controls, line ends, and invisible or direction-changing characters. */
 const UNPLAIN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/u;
 
 /**
- * One word of a POSIX shell. With characters that are not plain it is `$'…'`, which bash, zsh and ksh read, so that the
- * command stays what is seen.
+ * Quotes text as one POSIX shell word. Special characters use `$'…'` (bash, zsh, ksh), so that the
+ * command runs as displayed.
  */
 export function quoted(text: string): string {
   if (!UNPLAIN.test(text)) return `'${text.replaceAll("'", String.raw`'\''`)}'`;
@@ -141,7 +136,6 @@ export function quoted(text: string): string {
     if (char === '\n') return String.raw`\n`;
     if (char === '\t') return String.raw`\t`;
     const code = char.codePointAt(0) ?? 0;
-    // A NUL would end the word.
     if (code === 0) return '';
     if (code < 0x80) return `\\x${code.toString(16).padStart(2, '0')}`;
     return code > 0xffff ? `\\U${code.toString(16).padStart(8, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;

@@ -1,10 +1,8 @@
-/** Rows at the side of an item's page: facts, lease, commands for an agent. */
 import type { Item } from '../../../../ports/domain/bugs.js';
 import type { PullRequest } from '../../../../ports/domain/forge-changes.js';
 import type { About } from './about.js';
 import { SOURCES } from './activity.js';
 
-/** The section of facts, with those that other plugins know. */
 export async function factRows({ page, item, detail }: About): Promise<object> {
   const [project, known] = await Promise.all([
     page.deps.projects.get(item.project),
@@ -21,7 +19,6 @@ export async function factRows({ page, item, detail }: About): Promise<object> {
 const filled = (fact: { value?: unknown; url?: unknown; at?: unknown; badge?: unknown }): boolean =>
   [fact.value, fact.url, fact.at, fact.badge].some((v) => v !== undefined && v !== null && v !== '');
 
-/** Rows of where and how often; empty ones are left out. @param project its name. @param pull as the forge said last */
 export function factsOf(item: Item, project: string, pull: PullRequest | null): object[] {
   return [
     { label: 'Project', value: project, href: `/projects/${item.project}` },
@@ -48,7 +45,7 @@ export function factsOf(item: Item, project: string, pull: PullRequest | null): 
     { label: 'Review', value: item.review === 'open' ? 'waits for the pull request to be merged' : null },
     { label: 'Push', value: item.push_id, mono: true },
     { label: 'Repository', url: item.repo_url },
-    // A form's own reference, against being sent twice, says nothing to people.
+    // A form's idempotency reference is of no use to users.
     { label: 'Client reference', value: item.client_ref?.startsWith('form-') ? null : item.client_ref, mono: true },
     { label: 'Claimed so far', value: item.claim_count > 0 ? times(item.claim_count) : null },
     { label: 'Reopened', at: item.reopened_at },
@@ -68,7 +65,6 @@ function placeOf(item: Item): string | null {
   return item.line_no === null ? item.file_path : `${item.file_path}:${item.line_no}`;
 }
 
-/** The lease with its remaining share, in seconds. */
 export function claimOf(item: Item, now: number): object | null {
   if (item.claim === null) return null;
   const { claim } = item;
@@ -79,7 +75,6 @@ export function claimOf(item: Item, now: number): object | null {
 
 const CLAIMABLE = new Set<Item['status']>(['open', 'needs_info']);
 
-/** Commands that give the item to an agent, or read it as an agent does. */
 export function commandsOf(item: Item, baseUrl: string): { label: string; command: string }[] {
   const url = `${baseUrl.replace(/\/$/, '')}/api/bugtracker/v1/bugs/${encodeURIComponent(item.ref)}`;
   const token = '-H "Authorization: Bearer $SVC_TOKEN"';

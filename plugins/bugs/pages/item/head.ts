@@ -1,4 +1,3 @@
-/** What an item's page says first: its title, what may be done with it, and who has it. */
 import type { ItemFacts } from '../../../../ports/domain/item-facts.js';
 import { liveSubject } from '../../../../ports/domain/live.js';
 import { toBugCaller } from '../../caller.js';
@@ -16,9 +15,8 @@ export async function head({ page, request, item, detail, context, problem }: Ab
   return {
     title: `${item.ref} ${item.title}`,
     crumbs: [{ label: 'Bugs', href: listUrl(context) }, { label: item.ref }],
-    // A refused form is shown at the form's own address, which cannot be fetched.
+    // A rejected form is rendered at its POST address, which does not support GET.
     here: `/bugs/${item.ref}`,
-    // Every form and link of the page keeps the list that it was opened from.
     keep: suffixOf(context),
     list_url: listUrl(context),
     live_topics: topicsOf(item.id, page.facts()),
@@ -36,6 +34,5 @@ export async function head({ page, request, item, detail, context, problem }: Ab
   };
 }
 
-/** What the page follows by itself: the item, and what other plugins know of it. */
 const topicsOf = (id: string, facts: readonly ItemFacts[]): string =>
   ['bug', ...facts.flatMap(({ topic }) => topic ?? [])].map((name) => liveSubject(name, id)).join(' ');

@@ -1,4 +1,3 @@
-/** The items that an item is linked to, and the form that links another one (contract 20, links). */
 import { LINK_KINDS, type LinkKind } from '../../item/link-kinds.js';
 import type { About } from './about.js';
 
@@ -10,7 +9,6 @@ const SAYS: Record<LinkKind, string> = {
   discovered: 'led to',
 };
 
-/** Words of an entry of the history: `blocked_by` → `it is blocked by`. */
 export const linkSays = (kind: string): string => (Object.hasOwn(SAYS, kind) ? SAYS[kind as LinkKind] : kind);
 
 const KINDS = LINK_KINDS.map((kind) => ({ value: kind, label: SAYS[kind] }));

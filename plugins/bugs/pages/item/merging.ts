@@ -1,12 +1,9 @@
-/** Why the item's reports are one group, what repeats it, what it repeats, and what it may be merged into. */
 import { newRuleUrl } from '../grouping/rule-links.js';
 import type { KeyReason } from '../../splitting/reasons.js';
 import { queryText, type About } from './about.js';
 
-/** Keys whose parts are shown one by one; the sentences name more. */
 const SHOWN_KEYS = 3;
 
-/** The parts of a key, each under its name; none where a fingerprint or a rule made it. */
 function placeOf({ origin, masked, rule, fingerprint }: KeyReason): { label: string; value: string }[][] {
   if (rule !== null || fingerprint || masked === null) return [];
   const [file = '', ...name] = origin?.split('#') ?? [];
@@ -26,7 +23,6 @@ export async function merging({
   problem,
 }: About): Promise<object> {
   const find = queryText(request, 'find');
-  // The form searches for targets only on request.
   const searching = find !== '' || request.query['find'] !== undefined || problem.form === 'merge';
   const [original, duplicates, candidates, alike, { says, keys }] = await Promise.all([
     item.duplicate_of === null ? null : deps.items.get(item.duplicate_of),
@@ -44,7 +40,6 @@ export async function merging({
     reasons: says,
     places: keys.slice(0, SHOWN_KEYS).flatMap(placeOf),
     rule_link: item.type === 'error' ? newRuleUrl(item, keys[0]?.origin ?? null) : null,
-    // What was merged into another item is split from that one first.
     may_split: item.status !== 'duplicate' && keys.some(({ kept }) => kept > 0),
   };
 }

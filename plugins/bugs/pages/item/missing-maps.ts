@@ -1,7 +1,7 @@
 /**
- * Source maps that an occurrence names as missing (contract 21, Beyond the specification: what JavaScript and releases
- * need). A context comes from outside, so the page takes nothing from it but the form of a debug id, and writes the
- * command by itself: nobody can plant a command for others to run. Pure.
+ * Source maps that an occurrence reports as missing (contract 21, Beyond the specification: what
+ * JavaScript and releases need). The context is untrusted: only validated debug ids are used, so no
+ * one can inject a command.
  */
 import { isGuid } from '../../../../lib/text/guid.js';
 import type { Json } from '../../../../ports/store.js';
@@ -13,7 +13,6 @@ export interface MissingMaps {
   command: string;
 }
 
-/** The missing maps; null when the occurrence names none. */
 export function missingMapsOf(context: Json, project: string, baseUrl: string): MissingMaps | null {
   if (context === null || typeof context !== 'object' || Array.isArray(context)) return null;
   const given = context['missing_source_maps'];

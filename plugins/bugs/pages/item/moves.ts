@@ -1,19 +1,15 @@
-/** The changes of status that a person may make now, from the transition table, each as the form it needs. Pure. */
 import type { ItemStatus } from '../../../../ports/domain/bugs.js';
 import { isTransitionAllowed, STATUSES } from '../../item/transitions.js';
 
 export interface Move {
   to: ItemStatus;
   label: string;
-  /** The form's words for the change. */
   text: string;
   icon: string;
-  /** Asks for a reason, which may be required. */
   reason: 'required' | 'optional';
   build: boolean;
   duplicate: boolean;
   danger: boolean;
-  /** The key that opens its form. */
   shortcut: string | null;
 }
 
@@ -69,7 +65,7 @@ function formOf(from: ItemStatus, to: ItemStatus): Form | null {
   return { label: OPENS[from], text: OPEN_TEXT[from] ?? 'It returns to the queue of the agents.', icon: 'refresh' };
 }
 
-/** @param leased an agent holds the item, so a reason is required to override the lease */
+/** @param leased an agent holds the item, so overriding the lease requires a reason */
 export function movesFrom(from: ItemStatus, leased: boolean): Move[] {
   return STATUSES.filter((to) => to !== from && isTransitionAllowed(from, to, 'patch')).flatMap((to) => {
     const form = formOf(from, to);

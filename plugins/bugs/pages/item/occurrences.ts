@@ -1,7 +1,3 @@
-/**
- * An occurrence as its row shows it: differences from the item's own text, its trace in parts, events before the error.
- * Pure.
- */
 import type { Item } from '../../../../ports/domain/bugs.js';
 import type { Json } from '../../../../ports/store.js';
 import type { About } from './about.js';
@@ -13,7 +9,6 @@ import { FrameOwners } from '../trace/frame-owners.js';
 import { FrameValues } from '../trace/frame-values.js';
 import { rawTrace, traceOf, type Trace } from '../trace/trace.js';
 
-/** The section of kept occurrences; the newest is shown open. */
 export const occurrenceRows = ({ item, occurrences }: About): object => ({
   occurrences: { ...occurrences, items: occurrences.items.map((one, i) => occurrenceRow(one, item, i === 0)) },
 });
@@ -34,7 +29,6 @@ interface Given {
   breadcrumbs: Json;
 }
 
-/** Fields of a row beside those of the occurrence. */
 export interface OccurrenceRow {
   tags: string[];
   message: string | null;
@@ -44,21 +38,18 @@ export interface OccurrenceRow {
   request: ShownRequest | null;
   threads: ShownThread[];
   tables: ContextTable[];
-  /** The row has more than its first line. */
   has_payload: boolean;
   open: boolean;
 }
 
 /**
- * Characters of a folded occurrence's trace up to which it is drawn frame by frame; the page must not take long to
- * make.
+ * Maximum trace length, in characters, that is rendered frame by frame in a collapsed row, to limit
+ * rendering time.
  */
 const PARTED = 16_384;
 
-/** A row. @param open shows its payload at once */
 export function occurrenceRow(occurrence: object, item: Item, open: boolean): OccurrenceRow {
   const given = occurrence as Given;
-  // The item above already shows an equal message or stack.
   const own = (value: string | null, shown: string | null): string | null =>
     value !== null && value !== '' && value !== shown ? value : null;
   const stack = own(given.stack_trace, item.stack_trace);
@@ -104,7 +95,6 @@ export function occurrenceRow(occurrence: object, item: Item, open: boolean): Oc
   };
 }
 
-/** Whether the report came late: more than a minute after the error. */
 const apart = ({ occurred_at, received_at }: Given): boolean =>
   Date.parse(received_at) - Date.parse(occurred_at) > 60_000;
 

@@ -1,4 +1,4 @@
-/** The release that brought the item, and the commits that may have. Texts of commits came from outside. */
+/** Release that introduced the item, and suspect commits. Commit texts are untrusted. */
 import type { Sighting, SuspectView } from '../../builds/release-sightings.js';
 import { buildCommitUrl } from '../../lists/code-url.js';
 import type { About } from './about.js';
@@ -11,7 +11,7 @@ export function releases({ detail, item }: About): object {
       ...(regressed_release === null ? [] : [saidOf('Came back in', regressed_release)]),
     ],
     suspects: suspect_commits.map((commit) => shownCommit(commit, item.repo_url)),
-    // The rest came with the same release, and touched nothing that is known of the trace.
+    // Other commits only belong to the release and touch nothing in the trace.
     has_suspects: suspect_commits.some(({ touched }) => touched !== null),
   };
 }
@@ -30,7 +30,6 @@ const UNITS = [
   ['second', 1],
 ] as const;
 
-/** `12 minutes`, in the largest unit that it fills, rounded down. */
 export function spanOf(seconds: number): string {
   const [name, size] = UNITS.find(([, length]) => seconds >= length) ?? UNITS[3];
   const n = Math.floor(seconds / size);

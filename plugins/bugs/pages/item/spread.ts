@@ -1,6 +1,6 @@
 /**
- * Where the kept occurrences happened, as rows of a page: each value leads to the occurrences that have it, and where
- * the list of items can be asked for it, to all items with it. Pure.
+ * Facets of the stored occurrences. Each value links to matching occurrences and, where the item
+ * list supports the filter, to matching items.
  */
 import { isFiltered, WHERE, type Where } from '../../lists/facets.js';
 import type { Spread, ValueCount } from '../../lists/spread.js';
@@ -15,10 +15,8 @@ export const spread = ({ detail, item, context, request }: About): object => {
   };
 };
 
-/** The page that the links stay on. */
 interface Here {
   path: string;
-  /** The list that the item was opened from. */
   context: string;
   where: Where;
 }
@@ -29,7 +27,6 @@ interface Row {
   shares: object[];
 }
 
-/** Fields by which the list of items is filtered too. */
 const LISTED: Readonly<Partial<Record<keyof Where, string>>> = {
   version: 'version',
   environment: 'environment',
@@ -37,7 +34,6 @@ const LISTED: Readonly<Partial<Record<keyof Where, string>>> = {
   tag: 'tag',
 };
 
-/** Rows of the spread; empty kinds are left out. */
 export function spreadRows({ versions, environments, hosts, browsers, tags }: Spread, here: Here): Row[] {
   const rows = [
     rowOf('Versions', 'version', versions, here),

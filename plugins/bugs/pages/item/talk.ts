@@ -1,4 +1,3 @@
-/** Comments of the item, and its history. */
 import { part, type About } from './about.js';
 import { lineOf, type Entry } from './activity.js';
 
@@ -8,7 +7,6 @@ export async function talk(about: About): Promise<object> {
   const isPlain = description > MAX_RENDERED_LENGTH;
   return {
     plain_description: isPlain,
-    // Newest last, as a conversation is read.
     comments: {
       ...comments,
       items: readable(comments.items as { body: string }[], isPlain ? 0 : description).toReversed(),
@@ -18,13 +16,16 @@ export async function talk(about: About): Promise<object> {
 }
 
 /**
- * Characters that are read as markdown: of one text, and of the description and all comments on the page. Longer ones
- * are shown as they are. Rendered in one piece, so the worst of texts may take a few milliseconds.
+ * Maximum characters rendered as Markdown, per text and per page; longer texts are shown as is.
+ * Rendering is synchronous, so these limits bound the blocking time.
  */
 const MAX_RENDERED_LENGTH = 4096;
 const MAX_RENDERED_TOTAL = 12_288;
 
-/** @param comments newest first. @param taken characters of the description */
+/**
+ * @param comments newest first
+ * @param taken characters used by the description
+ */
 function readable<T extends { body: string }>(comments: readonly T[], taken: number): (T & { plain: boolean })[] {
   let room = MAX_RENDERED_TOTAL - taken;
   return comments.map((comment) => {

@@ -1,12 +1,12 @@
 /**
- * Threads of an occurrence, the crashed one first; the others are folded. What they say came from outside. Pure.
+ * Threads of an occurrence, the crashed one first; others are collapsed. All content is untrusted.
  */
 import type { Json } from '../../../../ports/store.js';
 import { traceOf, type Trace } from '../trace/trace.js';
 
 export interface ShownThread {
   name: string;
-  /** `crashed`, `current`, `main` and the state, as words. */
+  /** `crashed`, `current`, `main` and the state, as text. */
   states: string[];
   trace: Trace | null;
   crashed: boolean;
@@ -22,7 +22,6 @@ const isFields = (value: unknown): value is Fields =>
 const textOf = (value: Json | undefined): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, MAX_LENGTH) : '';
 
-/** The threads in a context; none where it names none. */
 export function threadsOf(context: Json): ShownThread[] {
   const given = isFields(context) ? context['threads'] : null;
   const threads = Array.isArray(given) ? given.filter(isFields) : [];

@@ -1,17 +1,19 @@
 /**
- * An item as one text, for a colleague or an agent: what an agent gets of it over MCP (http/tool-answers.ts), in lines.
- * What came from outside stands between two lines that nobody outside can know. Pure.
+ * An item as plain text, for a colleague or an agent: the content of the MCP response
+ * (http/tool-answers.ts). Untrusted text is enclosed by two marker lines that an attacker cannot
+ * guess.
  */
 import { formatItemDetail } from '../../http/tool-answers.js';
 import type { ItemDetail } from '../../lists/lists.js';
 
-/** Of the item itself, said before the reported text. */
 const OWN = ['ref', 'project', 'type', 'status', 'severity', 'hit_count', 'last_seen_at', 'first_build', 'last_build'];
-/** Characters of the whole text. */
 const MAX_LENGTH = 200_000;
 const DEEPEST = 8;
 
-/** @param url of the item's page. @param mark nobody outside knows it */
+/**
+ * @param url of the item's page
+ * @param mark secret marker of the untrusted text
+ */
 export function toldText(data: ItemDetail, url: string, mark: string): string {
   const { item, ...rest } = formatItemDetail({ ...data }) as { item: Record<string, unknown> };
   const own = OWN.flatMap((name) => (isSaid(item[name]) ? [`${name}: ${String(item[name])}`] : []));
@@ -39,7 +41,6 @@ const isSaid = (value: unknown): boolean =>
   value !== '' &&
   !(typeof value === 'object' && Object.keys(value).length === 0);
 
-/** Lines of a value's members: short ones beside their name, longer ones below it. */
 function linesOf(value: object, depth: number): string[] {
   const lines: string[] = [];
   for (const [name, inner] of Object.entries(value) as [string, unknown][])

@@ -1,4 +1,4 @@
-/** /bugs/{ref}: one item with everything about it (contract 80). Texts of reports came from outside. */
+/** /bugs/{ref} (contract 80). Report texts are untrusted. */
 import { View, type HttpRequest } from '../../../../kernel/contract.js';
 import { notFound } from '../../../../kernel/errors.js';
 import { toBugCaller } from '../../caller.js';

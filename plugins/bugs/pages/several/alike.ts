@@ -1,5 +1,5 @@
 /**
- * /bugs/{ref}/alike: open items of the same class and file, to be merged into this one in one step, in the background.
+ * /bugs/{ref}/alike: merges open items of the same class and file into this one, in the background.
  */
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec } from '../../../../kernel/contract.js';

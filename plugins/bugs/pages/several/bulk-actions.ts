@@ -1,22 +1,16 @@
-/** Actions on many items at once: their names, the values they need, and what they say they will do. Pure. */
 import type { ItemStatus, Severity } from '../../../../ports/domain/bugs.js';
 import type { Edit } from '../../item/edit.js';
 
 export interface BulkAction {
-  /** The value that the form sends. */
   value: string;
   label: string;
-  /** `Resolve 3 items`: the verb before the number. */
   does: string;
-  /** The state of the items afterwards, for the outcome: `resolved`. */
   done: string;
-  /** Further effects. */
   text: string;
   danger?: boolean;
-  /** Needs no value and can be taken back: ticked items are changed without a question. */
+  /** Needs no value and can be undone, so it runs on selected items without confirmation. */
   direct?: boolean;
   reason?: 'required' | 'optional';
-  /** The field whose value the form asks for. */
   field?: 'resolved_in_build' | 'duplicate_of' | 'tags' | 'target_agent' | 'assignee';
   set: Edit;
 }
@@ -120,11 +114,9 @@ export const ACTION_GROUPS: readonly { label: string; actions: readonly BulkActi
   { label: 'Labels', actions: LABEL_ACTIONS },
 ];
 
-/** Undefined for a value that no action has. */
 export const actionOf = (value: string): BulkAction | undefined =>
   ACTION_GROUPS.flatMap(({ actions }) => actions).find((action) => action.value === value);
 
-/** Tags of a text: `a, b ,a` → `['a', 'b']`. */
 export const tagsOf = (text: string): string[] => [
   ...new Set(
     text

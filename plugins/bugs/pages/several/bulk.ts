@@ -1,7 +1,6 @@
 /**
- * Many items at once, in two steps: the list sends the choice, and a page says what will happen to which items and asks
- * for the values it needs; only its form changes anything. The list has one form for every choice, so it works without
- * scripts.
+ * Bulk changes in two steps: the list submits the selection, and a confirmation page asks for
+ * values. The list has a single form, so it works without scripts.
  */
 import {
   Redirect,
@@ -26,18 +25,13 @@ import type { ItemQuery } from '../../item/filters.js';
 import { undoPath } from './runs.js';
 import { bugsUrl, canonical, filtersOf, itemQueryOf, DEFAULT_FILTERS, type Filters } from '../shared/query.js';
 
-/** Items named on the confirming page. */
 const NAMED = 20;
-/** Names that the form to assign offers. */
 const MAX_NAMES = 100;
 
-/** The choice in the list's form: which items, and which action. */
 interface Wanted {
   action: BulkAction;
   ids: string[];
-  /** The list's filters, when everything that matches is meant. */
   filter: Filters | null;
-  /** The list's query string, to go back to. */
   match: string;
 }
 
@@ -63,7 +57,6 @@ function wantedOf(request: HttpRequest): Wanted | Redirect {
 const queryOf = ({ deps, timezone }: PageDeps, { principal }: HttpRequest, filter: Filters): ItemQuery =>
   itemQueryOf(filter, deps.clock.now(), zoneOf(principal, timezone()));
 
-/** Starts a run for more items than an answer can wait for. */
 async function begun(
   { services }: PageDeps,
   request: HttpRequest,
@@ -122,7 +115,6 @@ async function askView(
   });
 }
 
-/** The change that the form asks for. @throws ServiceError reason_required, validation_failed */
 function editOf(request: HttpRequest, action: BulkAction): Edit {
   const typed = typedFields(request);
   const text = (name: string): string => typed[name]?.trim() ?? '';
@@ -140,7 +132,7 @@ function editOf(request: HttpRequest, action: BulkAction): Edit {
   return checked(editBody, set) as Edit;
 }
 
-/** The place where the change can be taken back; null for a change that ends no item. */
+/** Returns the URL that undoes the change; null unless it finishes items. */
 async function wayBack(
   { services: { bulkRuns } }: PageDeps,
   { action: { does, done }, match }: Wanted,
@@ -186,7 +178,6 @@ async function resultView(
   }).withStatus(207);
 }
 
-/** Changes the items; a refusal of what was typed shows the form again. */
 function change(page: PageDeps, request: HttpRequest, wanted: Wanted): Promise<PageResult> {
   const { action, ids, filter } = wanted;
   return orAgain(
@@ -216,7 +207,8 @@ export function bulkPages(page: PageDeps): PageSpec[] {
       handle: async (request) => {
         const wanted = wantedOf(request);
         if (wanted instanceof Redirect) return wanted;
-        // What can be taken back is not asked for; of what matches a filter nobody has seen every item.
+        // Undoable changes need no confirmation, unless they apply to a filter whose items the user
+        // has not seen.
         const direct = wanted.action.direct === true && wanted.filter === null;
         const there = direct && (await page.reader.named(wanted.ids)).length > 0;
         return there ? change(page, request, wanted) : askView(page, request, wanted);

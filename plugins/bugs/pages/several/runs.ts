@@ -1,4 +1,3 @@
-/** /bugs/bulk/runs/{id}: the progress of a change of many items, its end, and its way back. */
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec } from '../../../../kernel/contract.js';
 import { notFound } from '../../../../kernel/errors.js';
@@ -10,7 +9,6 @@ import type { PageDeps } from '../shared/page-deps.js';
 
 const params = joi.object({ id: joi.string().guid().required() });
 
-/** The address at which the change of many items is taken back. */
 export const undoPath = (id: string): string => `/bugs/bulk/runs/${id}/undo`;
 
 export function runPages({ services, deps }: PageDeps): PageSpec[] {
@@ -27,7 +25,6 @@ export function runPages({ services, deps }: PageDeps): PageSpec[] {
       crumbs: [{ label: 'Bugs', href: '/bugs' }, { label: 'Change several' }],
       run,
       running,
-      // The items were counted when the run began; some may have come to match since.
       of: Math.max(run.total, run.scanned, 1),
       unnamed: run.failed - run.failures.length,
       undo: runUndoable(run, toBugCaller(request.principal), deps.clock.now()) ? undoPath(run.id) : null,

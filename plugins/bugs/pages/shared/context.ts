@@ -1,6 +1,6 @@
 /**
- * The list that a person came from, so that "Next" goes on in it: its canonical text, `''` for what `/bugs` shows. The
- * item's address carries it (`?list=…`), and at the first step the referrer, which stays within the service.
+ * List that a user came from, so that "Next" continues in it: a canonical query string, `''` for
+ * plain `/bugs`. The item's URL carries it (`?list=…`), initially the referrer.
  */
 import type { HttpRequest } from '../../../../kernel/contract.js';
 import { BARE, canonical, effective, filtersOf, type Filters } from './query.js';
@@ -8,7 +8,7 @@ import type { SortName } from '../../item/filters.js';
 
 const MAX_LENGTH = 8000;
 
-/** `/bugs?…` or `/bugs/{ref}?list=…` of this service; null for every other address. */
+/** Extracts the list from `/bugs?…` or `/bugs/{ref}?list=…`; null for other URLs. */
 function listIn(referer: string): string | null {
   if (!URL.canParse(referer)) return null;
   const { pathname, searchParams } = new URL(referer);
@@ -20,7 +20,7 @@ function listIn(referer: string): string | null {
   return given === null ? null : canonical(effective({ ...given, ...(view && { view }) }));
 }
 
-/** Canonical text of the list; `''` for the bare one, `view=all` for everything. */
+/** Returns the canonical list query; `''` for the default list, `view=all` without filters. */
 export function contextOf({ query, headers }: Pick<HttpRequest, 'query' | 'headers'>): string {
   const named = query['list'];
   const list = typeof named === 'string' ? named : listIn((headers['referer'] ?? '').slice(0, MAX_LENGTH));
@@ -32,15 +32,12 @@ export function contextOf({ query, headers }: Pick<HttpRequest, 'query' | 'heade
   return text === BARE ? '' : text;
 }
 
-/** The filters and the order of a context. */
 export function listOf(context: string): Filters & { sort?: SortName } {
   if (context === 'view=all') return {};
   return context === '' ? effective({}) : (filtersOf(context) ?? effective({}));
 }
 
-/** The part of an address that keeps the list: `?list=…`, or nothing for the bare one. */
 export const suffixOf = (context: string): string =>
   context === '' ? '' : `?${new URLSearchParams({ list: context }).toString()}`;
 
-/** The list's own address. */
 export const listUrl = (context: string): string => (context === '' ? '/bugs' : `/bugs?${context}`);

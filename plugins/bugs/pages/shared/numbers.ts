@@ -1,7 +1,4 @@
-/**
- * The numbers of the last 30 days as the pages show them: at most a minute old, because every look at a list shows
- * them.
- */
+/** Statistics of the last 30 days, cached for a minute, because every list page shows them. */
 import type { Clock } from '../../../../ports/clock.js';
 import type { Stats, StatsDay } from '../../lists/stats.js';
 
@@ -22,13 +19,12 @@ export class OverviewNumbers {
     private readonly clock: Pick<Clock, 'monotonic'>,
   ) {}
 
-  /** Over all projects: accounts see them all. */
   read(): Promise<NumbersOf30Days> {
     const now = this.clock.monotonic();
     if (this.#known !== null && now - this.#known.at < FRESH_MS) return this.#known.value;
     const known = { at: now, value: this.#read() };
     this.#known = known;
-    // What failed is asked again.
+    // A failed read is not cached.
     known.value.catch(() => {
       if (this.#known === known) this.#known = null;
     });

@@ -1,4 +1,3 @@
-/** Dependencies of the pages, and the item that a page's path names. */
 import joi from 'joi';
 import type { HttpRequest } from '../../../../kernel/contract.js';
 import type { ItemAction } from '../../../../ports/domain/bugs.js';
@@ -13,17 +12,13 @@ export interface PageDeps {
   reader: Reader;
   numbers: OverviewNumbers;
   deps: Pick<BugDeps, 'items' | 'clock' | 'ids' | 'projects' | 'accounts'>;
-  /** Links that other plugins have added. */
   actions: () => readonly ItemAction[];
-  /** Facts that other plugins know about an item. */
   facts: () => readonly ItemFacts[];
-  /** `app.base_url`, for the commands on pages; known once the server listens */
+  /** `app.base_url`, available once the server listens. */
   baseUrl: () => string;
-  /** `app.timezone` */
   timezone: () => string;
 }
 
-/** Parameters of a path with `{ref}`. */
 export const params = joi.object({ ref: joi.string().max(100).required() });
 
 export const refOf = (request: HttpRequest): string => request.params['ref'] ?? '';

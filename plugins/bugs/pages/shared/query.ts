@@ -1,4 +1,3 @@
-/** The filters of /bugs in the address: which are allowed, and one canonical text for each set of filters. Pure. */
 import joi from 'joi';
 import { utcOfLocal } from '../../../../lib/local-time.js';
 import { DAY_MS, HOUR_MS, isoOf, normalizeTime } from '../../../../lib/time.js';
@@ -13,7 +12,6 @@ const SPAN_MS: Readonly<Record<string, number>> = {
 };
 const SPANS = Object.keys(SPAN_MS);
 
-/** An empty field of the form sets no filter. */
 const nothing = joi.any().valid('').strip();
 const list = (...items: joi.Schema[]): joi.ArraySchema =>
   joi
@@ -23,10 +21,9 @@ const list = (...items: joi.Schema[]): joi.ArraySchema =>
 const words = (...values: string[]): joi.ArraySchema => list(joi.string().valid(...values));
 const texts = (): joi.ArraySchema => list(joi.string().max(200));
 
-/** A day in the zone of the pages, `2026-11-22`. */
 const day = joi.string().pattern(/^(?:19|[2-9]\d)\d\d-\d\d-\d\d$/, 'a date such as 2026-11-22');
 
-/** Ranges of time: the last hours or days, or from one day to another; the narrower end counts. */
+/** Time ranges: the last hours or days, or from one day to another; the narrower bound applies. */
 export const times = {
   first_seen: words(...SPANS),
   first_from: list(day),
@@ -67,7 +64,6 @@ export const listQuery = joi.object({
   ...filters,
   sort: order,
   cursor: joi.string().max(20_000).empty(''),
-  /** `all` asks for no filter: without it the bare list shows open, unmuted items. */
   view: joi.string().valid('all').empty(''),
 });
 const viewQuery = joi.object({ ...filters, sort: order });
@@ -76,12 +72,12 @@ export type Filters = Pick<ItemQuery, Exclude<keyof typeof filters, keyof typeof
   Partial<Record<keyof typeof times, string[]>>;
 export type ListQuery = Filters & { sort?: SortName; cursor?: string; view?: 'all' };
 
-/** The default filters, as of `/bugs`: items that wait for somebody. */
+/** Default filters of `/bugs`: available items. */
 export const DEFAULT_FILTERS: Filters = { status: ['open'], muted: [false] };
 
 /**
- * The filters of a list; the default ones when the address names none.
- * @param chosen the project comes from the bar: the address does not name it
+ * Returns the filters of a list, or the default ones when the URL names none.
+ * @param chosen the project comes from the navigation bar, not from the URL
  */
 export function effective({ view, ...given }: ListQuery, chosen = false): Omit<ListQuery, 'view'> {
   const said = FILTERS.filter((name) => !chosen || name !== 'project');
@@ -89,7 +85,6 @@ export function effective({ view, ...given }: ListQuery, chosen = false): Omit<L
   return named ? given : { ...given, ...DEFAULT_FILTERS };
 }
 
-/** Filters as the store's query. @param zone IANA, of the days */
 export function itemQueryOf(
   { first_seen, first_from, first_to, last_seen, last_from, last_to, ...plain }: Filters,
   now: number,
@@ -107,7 +102,6 @@ function rangeOf(
   now: number,
   zone: string,
 ): TimeRange | null {
-  // A day that the calendar does not have begins nothing and ends nothing.
   const start = from === undefined ? null : utcOfLocal(`${from}T00:00`, zone);
   const end = to === undefined ? null : utcOfLocal(`${dayAfter(to)}T00:00`, zone);
   const since = span === undefined ? null : isoOf(now - (SPAN_MS[span] ?? 0));
@@ -124,7 +118,7 @@ function dayAfter(text: string): string {
   return at === null ? text : isoOf(Date.parse(at) + DAY_MS).slice(0, 10);
 }
 
-/** Names and values in order, so that equal sets of filters are equal texts; `''` for no filter. */
+/** Sorts names and values, so that equal filter sets have equal texts; `''` without filters. */
 export function canonical(query: Filters & { sort?: string }): string {
   const search = new URLSearchParams();
   for (const name of FILTERS.toSorted()) {
@@ -135,7 +129,6 @@ export function canonical(query: Filters & { sort?: string }): string {
   return search.toString();
 }
 
-/** The filters of a query string. @returns null when it has an unknown filter or a wrong value */
 export function filtersOf(search: string): (Filters & { sort?: SortName }) | null {
   const given: Record<string, string[] | string> = {};
   for (const [name, value] of new URLSearchParams(search.slice(0, 20_000))) {
@@ -147,10 +140,8 @@ export function filtersOf(search: string): (Filters & { sort?: SortName }) | nul
   return error === undefined ? (value as Filters & { sort?: SortName }) : null;
 }
 
-/** Canonical text of the bare list's filters. */
 export const BARE = canonical(DEFAULT_FILTERS);
 
-/** `/bugs` with these filters. @param search canonical text */
 export function bugsUrl(search: string): string {
   if (search === BARE) return '/bugs';
   return search === '' ? '/bugs?view=all' : `/bugs?${search}`;

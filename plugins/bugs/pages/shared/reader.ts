@@ -1,4 +1,4 @@
-/** Reading for the pages only: items by name, an item's duplicates, and likely duplicates. Without long texts. */
+/** Reads for pages, without long texts: items by id, duplicates, and merge candidates. */
 import type { ErrorGroup, Item } from '../../../../ports/domain/bugs.js';
 import { matches } from '../../../../ports/document.js';
 import type { BugDeps } from '../../deps.js';
@@ -8,14 +8,13 @@ import type { ItemDoc } from '../../item/model.js';
 
 const CANDIDATES = 10;
 const DUPLICATES = 20;
-/** Newest items of a class among which an alike one is searched. */
 const LOOKED_AT = 30;
 const WORD = /^[\p{L}\p{N}]/u;
 
 export class Reader {
   constructor(private readonly deps: Pick<BugDeps, 'items' | 'clock'>) {}
 
-  /** Items of these ids, in their order; unknown ones are left out. At most 1,000. */
+  /** Returns the existing items in the order of the ids, at most 1,000. */
   async named(ids: readonly string[]): Promise<ErrorGroup[]> {
     if (ids.length === 0) return [];
     const { items } = await this.deps.items.find({ filter: { id: { in: ids } }, limit: ids.length });
@@ -26,7 +25,6 @@ export class Reader {
     });
   }
 
-  /** The items that repeat this one, newest first. */
   async duplicatesOf(id: string): Promise<{ items: ErrorGroup[]; more: boolean }> {
     const filter = { duplicate_of: id };
     const page = await this.deps.items.find({ filter, sort: [['last_seen_at', 'desc']], limit: DUPLICATES });
@@ -34,8 +32,8 @@ export class Reader {
   }
 
   /**
-   * Open items that are most likely the same problem: of one class and file, not begun. Null for an item without a
-   * class.
+   * Returns a query for open items that are probably the same problem: same class and file, not in
+   * progress. Null for an item without a class.
    */
   alikeQuery({
     project,
@@ -47,12 +45,16 @@ export class Reader {
     return { project: [project], exception_class: [exception_class], status: ['open'], ...file };
   }
 
-  /** Whether any of the newest items is alike: every look at an item asks, so nothing is counted. */
+  /**
+   * Checks whether one of the newest items is similar. It runs on every item page, so it does not
+   * count.
+   */
   async anyAlike(doc: Pick<Item, 'id' | 'status' | 'project' | 'exception_class' | 'file_path'>): Promise<boolean> {
     const query = this.alikeQuery(doc);
     if (query === null || doc.status === 'duplicate') return false;
     const { exception_class } = doc;
-    // Of the class by its index, whatever else it has: a store would sort all that are alike to find the newest.
+    // Queries by class only, which an index serves; the store would otherwise sort all matches to
+    // find the newest.
     const page = await this.deps.items.find({
       filter: { exception_class },
       sort: [['last_seen_at', 'desc']],
@@ -62,7 +64,6 @@ export class Reader {
     return page.items.some((other) => other.id !== doc.id && matches(other, alike));
   }
 
-  /** The number of alike items. */
   async alikeCount(doc: Pick<Item, 'id' | 'status' | 'project' | 'exception_class' | 'file_path'>): Promise<number> {
     const query = this.alikeQuery(doc);
     if (query === null || doc.status === 'duplicate') return 0;
@@ -70,8 +71,9 @@ export class Reader {
   }
 
   /**
-   * Items of the project that this one may be merged into.
-   * @param text a ref, or words of title, message or class; empty: what has the same class, or was seen last
+   * Returns possible merge targets of the same project.
+   * @param text a ref, or words of title, message or class; empty: items of the same class, or the
+   *   last seen
    */
   async candidates(item: Pick<ItemDoc, 'id' | 'project' | 'exception_class'>, text: string): Promise<ErrorGroup[]> {
     const filter =

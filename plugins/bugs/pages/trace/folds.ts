@@ -1,18 +1,14 @@
-/** The rows of a stack trace, with runs of library frames and the middle of a recursion behind a click. Pure. */
 import type { FrameValue } from './frame-values.js';
 
 export interface ShownFrame {
   kind: 'frame';
   name: string | null;
-  /** The path up to the file's name, the name, and `:41:27`. */
   folder: string;
   file: string;
   at: string;
   mark: boolean;
   library: string | null;
-  /** Lines of code that the trace has with the frame (Python). */
   source: string[];
-  /** What the reporter sent beside the text. */
   value: FrameValue | null;
 }
 
@@ -21,7 +17,6 @@ export interface TraceNote {
   text: string;
 }
 
-/** Frames behind a click. */
 export interface Fold {
   kind: 'fold';
   label: string;
@@ -30,13 +25,11 @@ export interface Fold {
 
 export type Row = ShownFrame | TraceNote | Fold;
 
-/** Own frames in a row from which the middle is folded (recursion). */
 const MAX_LENGTH = 40;
 const HEAD = 24;
 const TAIL = 10;
 const NAMES = 3;
 
-/** The rows as the page shows them first. */
 export function folded(rows: readonly Row[]): Row[] {
   const frames = rows.filter((row) => row.kind === 'frame');
   const allForeign = frames.every(({ library }) => library !== null);
@@ -57,7 +50,6 @@ function libraryLabel(run: readonly ShownFrame[]): string {
   return `${run.length} library frames: ${names.slice(0, NAMES).join(', ')}${more}`;
 }
 
-/** Folds two or more in a row; a single row takes no less room folded. */
 function foldRuns(
   rows: readonly Row[],
   hides: (row: ShownFrame) => boolean,

@@ -1,13 +1,11 @@
 /**
- * The owner of a frame, where the reporter states it: frames of Sentry's SDKs have `in_app` and `module` (contract 21,
- * Sentry SDK intake), and lie beside the text of the stack in the occurrence's context. All of it came from outside.
- * Pure.
+ * Reported owner of a frame: `in_app` and `module` of Sentry SDKs (contract 21, Sentry SDK intake).
+ * All values are untrusted.
  */
 import type { Json } from '../../../../ports/store.js';
 
 interface Owner {
   own: boolean;
-  /** The name of the library. */
   name: string;
 }
 
@@ -18,7 +16,10 @@ const MAX_LENGTH = 2048;
 
 const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value.slice(0, MAX_LENGTH) : '');
 
-/** Keys of a place, `cart/cart.go:41`: paths of a text and of a frame may begin in different places. */
+/**
+ * Returns keys of a location, `cart/cart.go:41`, because paths in the text and in a frame may have
+ * different roots.
+ */
 export function keysOf(path: string, line: Json | undefined): string[] {
   const segments = path.split(/[\\/]/).filter((segment) => segment !== '');
   const number = typeof line === 'number' ? line : 0;
@@ -26,7 +27,7 @@ export function keysOf(path: string, line: Json | undefined): string[] {
   return last === undefined ? [] : [`${segments.slice(-2).join('/')}:${number}`, `${last}:${number}`];
 }
 
-/** The library's name: `github.com/acme/x` of Go, `com.acme` of Java, `requests` of Python. */
+/** Returns the library: `github.com/acme/x` for Go, `com.acme` for Java, `requests` for Python. */
 function nameOf(frame: Fields): string {
   const module = textOf(frame['module']);
   if (module.includes('/')) return module.split('/', 3).join('/');
@@ -38,10 +39,11 @@ function nameOf(frame: Fields): string {
 
 export class FrameOwners {
   readonly #byPlace = new Map<string, Owner | null>();
-  /** False when every frame is said to be the application's, as by some SDKs: then the statement is worthless. */
+  /**
+   * False when every frame is reported as in-app, as some SDKs do: then the flag is meaningless.
+   */
   readonly #tells: boolean;
 
-  /** @param context of an occurrence */
   constructor(context: Json | undefined) {
     const given = (context as Fields | null | undefined)?.['frames'];
     const frames = (Array.isArray(given) ? given.slice(0, MAX_FRAMES) : []).filter(
@@ -57,12 +59,11 @@ export class FrameOwners {
     const paths = ['filename', 'abs_path', 'package', 'module'].map((name) => textOf(frame[name]));
     for (const key of new Set(paths.flatMap((path) => keysOf(path, frame['lineno'])))) {
       const before = this.#byPlace.get(key);
-      // Two frames share this name and line, and only one is the application's: then the place tells nothing.
+      // An ambiguous location, shared by an application and a library frame, has no owner.
       this.#byPlace.set(key, before === undefined || before?.own === owner.own ? owner : null);
     }
   }
 
-  /** The owner; undefined where none is stated. @param file as the stack's text names it */
   of(file: string | null, line: number | null): Owner | undefined {
     if (!this.#tells || file === null) return undefined;
     for (const key of keysOf(file, line ?? 0)) {

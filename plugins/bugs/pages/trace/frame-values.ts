@@ -1,6 +1,6 @@
 /**
- * Source and variables of a stack's frames, where the reporter sent them: they lie beside the text of the stack in the
- * occurrence's context (contract 21, Sentry SDK intake). All of it came from outside. Pure.
+ * Source and variables of stack frames from the occurrence's context (contract 21, Sentry SDK
+ * intake). All values are untrusted.
  */
 import type { Json } from '../../../../ports/store.js';
 import { keysOf } from './frame-owners.js';
@@ -10,11 +10,9 @@ type Fields = { [key: string]: Json | undefined };
 export interface CodeLine {
   at: number;
   text: string;
-  /** The line of the frame. */
   here: boolean;
 }
 
-/** What is known of a frame beside its line in the stack. */
 export interface FrameValue {
   code: CodeLine[];
   locals: { [key: string]: Json } | null;
@@ -31,7 +29,6 @@ export class FrameValues {
   readonly #byPlace = new Map<string, FrameValue>();
   readonly #crash: FrameValue | null;
 
-  /** @param context of an occurrence */
   constructor(context: Json | undefined) {
     const given: Fields = isFields(context) ? context : {};
     this.#crash = valueOf(given, null);
@@ -47,13 +44,12 @@ export class FrameValues {
     for (const name of ['filename', 'abs_path', 'module']) {
       const path = frame[name];
       if (typeof path !== 'string') continue;
-      // The frame nearest to the crash comes first; a recursion has the same place again.
+      // Innermost frame first; a recursion repeats the location.
       for (const key of keysOf(path.slice(-2048), frame['lineno']))
         if (!this.#byPlace.has(key)) this.#byPlace.set(key, value);
     }
   }
 
-  /** Null where nothing is known. @param crash of the frame that the error comes from */
   of(file: string | null, line: number | null, crash: boolean): FrameValue | null {
     if (crash && this.#crash !== null) return marked(this.#crash, line);
     if (file === null) return null;

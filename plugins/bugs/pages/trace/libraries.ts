@@ -1,18 +1,22 @@
 /**
- * The library of a stack frame, only for display: a page folds frames of libraries. The grouping never asks (contract
- * 21: "never an app-or-vendor guess"), so a wrong guess here costs no more than a click. Pure, linear.
+ * Detects the library of a stack frame for display only: the page collapses library frames.
+ * Grouping never uses it (contract 21: "never an app-or-vendor guess"), so a wrong guess is
+ * harmless.
  */
 
-/** A path's marker and how the package is named from what follows it. */
+/** Path marker, and a function that derives the package name from the rest of the path. */
 type Rule = readonly [marker: string, name: (rest: string) => string];
 
 const first = (rest: string): string => rest.split('/', 1)[0] ?? '';
 const segments = (rest: string, n: number): string => rest.split('/', n).join('/');
-/** The package of Node: `@scope/name`, or `name`. */
+/** Returns the npm package: `@scope/name`, or `name`. */
 const nodePackage = (rest: string): string => (rest.startsWith('@') ? segments(rest, 2) : first(rest));
-/** The name without its version: `rack-3.0.8` → `rack`. */
+/** Strips the version: `rack-3.0.8` → `rack`. */
 const unversioned = (rest: string): string => first(rest).replace(/-\d[\w.+-]*$/, '');
-/** The vendored package: `github.com/acme/x@v1.2.3/y.go` → `github.com/acme/x`; a Composer package has two segments. */
+/**
+ * Returns the vendored package: `github.com/acme/x@v1.2.3/y.go` → `github.com/acme/x`; a Composer
+ * package has two segments.
+ */
 const vendored = (rest: string): string => segments(rest, first(rest).includes('.') ? 3 : 2);
 
 /** The first match wins, so specific markers come before general ones. */
@@ -51,7 +55,6 @@ const SCHEMES: readonly [start: string, name: string][] = [
   ['safari-web-extension:', 'browser extension'],
 ];
 
-/** Namespaces of Java, Kotlin, Scala, Android and .NET that no application has for its own. */
 const NAMESPACES = [
   'java.',
   'javax.',
@@ -92,7 +95,7 @@ const NAMESPACE = new RegExp(`^(?:${NAMESPACES.map((name) => name.replaceAll('.'
 const GO_RUNTIME = /^(?:runtime|runtime\/debug|net\/http|reflect|testing)\./;
 
 /**
- * The library that a frame belongs to, as a short name for people; null for what looks like the application's own code.
+ * Returns the display name of the frame's library; null for application code.
  * @param file as the frame names it
  * @param name the frame's function
  */

@@ -1,49 +1,42 @@
 /**
- * The exceptions of a trace as they nest: what caused one stands inside it, and so do the members of a group. The text
- * says it by its words, its bars (Python) and its indent (Java, Node); all of it came from outside, so depth is
- * bounded. Pure, linear.
+ * Nests the exceptions of a trace: causes and group members lie inside their exception. The
+ * untrusted text defines the nesting, so depth is bounded.
  */
 import type { Row } from './folds.js';
 
 /**
- * How a part belongs to those before it. `outer`: those before caused it. `member`: of the group that is less far to
- * the right. `wrapper`: it was put around the whole.
+ * Relation to the preceding parts: `outer` was caused by them, `member` belongs to the less
+ * indented group, `wrapper` encloses all of them.
  */
 export type Joins = 'cause' | 'outer' | 'member' | 'wrapper';
 
 export interface TracePart {
-  /** The part's relation to the one before: `Caused by`. */
   relation: string | null;
-  /** Null: it begins anew. */
+  /** Null starts a new tree. */
   joins: Joins | null;
-  /** How far to the right it stands; only compared. */
+  /** Indentation, used for comparison only. */
   level: number;
   title: string;
   rows: Row[];
 }
 
 export interface TraceNode {
-  /** To the one that it lies in. */
   relation: string | null;
   title: string;
   rows: Row[];
   inner: TraceNode[];
 }
 
-/** Deeper ones stand beside the last. */
 const DEEPEST = 12;
 
 interface Open {
   node: TraceNode;
   level: number;
-  /** How deep what lies in it reaches. */
   reach: number;
 }
 
-/** @param parts in the text's order */
 export function nested(parts: readonly TracePart[]): TraceNode[] {
   const roots: TraceNode[] = [];
-  /** From a root to the newest. */
   const path: Open[] = [];
   for (const { joins, level, relation, title, rows } of parts) {
     const node: TraceNode = { relation, title, rows, inner: [] };
@@ -58,7 +51,6 @@ export function nested(parts: readonly TracePart[]): TraceNode[] {
   return roots;
 }
 
-/** Puts the node around the one that stands on its level. */
 function around(node: TraceNode, path: Open[], level: number, roots: TraceNode[]): void {
   const found = path.findIndex((open) => open.level >= level);
   const at = found < 0 ? path.length - 1 : found;
@@ -72,7 +64,7 @@ function around(node: TraceNode, path: Open[], level: number, roots: TraceNode[]
   let reach = before.reach + 1;
   if (at + reach < DEEPEST) node.inner.push(before.node);
   else {
-    // What has no room inside stands beside.
+    // Too deep to nest: becomes a sibling.
     node.inner = before.node.inner;
     before.node.inner = [];
     node.inner.unshift(before.node);
@@ -82,10 +74,9 @@ function around(node: TraceNode, path: Open[], level: number, roots: TraceNode[]
   path.push({ node, level: before.level, reach });
 }
 
-/** Puts the node into the one that it belongs to. */
 function inside(node: TraceNode, path: Open[], level: number, joins: Joins): void {
   if (joins === 'wrapper') path.length = 1;
-  // A cause on the same level belongs to the one before; a member there is its sibling.
+  // A cause on the same level belongs to the previous node; a member is its sibling.
   else while (path.length > 1 && (path.at(-1)?.level ?? 0) >= (joins === 'cause' ? level + 1 : level)) path.pop();
   if (path.length > DEEPEST) path.length = DEEPEST;
   path.at(-1)?.node.inner.push(node);

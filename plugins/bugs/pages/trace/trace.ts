@@ -1,7 +1,6 @@
 /**
- * A stack trace as the page shows it: one part per exception of a chain, frames with the first one marked (the frame
- * that the grouping uses), runs of library frames folded. No line is lost: what is no frame is a title, a note, or the
- * source that belongs to a frame; and the page also has the raw text. Pure, linear, capped as the grouping's reader is.
+ * Parses a stack trace for display. No line is lost: lines that are not frames become titles, notes
+ * or source lines. Input is limited as in grouping.
  */
 import { parseFrames, type Frame } from '../../grouping/frames.js';
 import { folded, type ShownFrame } from './folds.js';
@@ -11,16 +10,12 @@ import { libraryOf } from './libraries.js';
 import { nested, type Joins, type TraceNode, type TracePart } from './nesting.js';
 
 export interface Trace {
-  /** In the text's order; none for a text without frames, which is shown as it came. */
   parts: TracePart[];
-  /** The parts as they nest. */
   tree: TraceNode[];
   raw: string;
-  /** Line of the first frame in the raw text, from 0, with line ends as the page shows them. */
   mark: number | null;
 }
 
-/** Statements of the report about its trace, beside the text. */
 export interface Stated {
   file: string | null;
   line: number | null;
@@ -35,10 +30,8 @@ const NOTHING: Stated = {
   values: new FrameValues(null),
 };
 
-/** A trace that is shown as its text alone. */
 export const rawTrace = (raw: string): Trace => ({ parts: [], tree: [], raw, mark: null });
 
-/** The trace; null for an empty text. */
 export function traceOf(stack: string | null, stated: Stated = NOTHING): Trace | null {
   if (stack === null || stack.trim() === '') return null;
   const text = unixLines(stack);
@@ -52,9 +45,7 @@ export function traceOf(stack: string | null, stated: Stated = NOTHING): Trace |
 
 const unixLines = (text: string): string => text.replace(/\r\n?/g, '\n');
 
-/**
- * The frame that the report's own file names, which the grouping prefers, where the text has it; else the first frame.
- */
+/** Marks the frame of the reported file, which grouping prefers, otherwise the first frame. */
 function marked(frames: Frame[], { file, line }: Stated): Frame[] {
   const named = file === null ? undefined : frames.find((frame) => isAt(frame, file, line));
   if (named !== undefined) for (const frame of frames) frame.crash = frame === named;
@@ -66,12 +57,14 @@ const isAt = (frame: Frame, file: string, line: number | null): boolean =>
   (frame.line_no ?? 0) === (line ?? 0) &&
   (frame.file === file || frame.file.endsWith(`/${file}`) || file.endsWith(`/${frame.file}`));
 
-/** Lines of Python between two exceptions: what the one above is to the one below, in which it is shown. */
+/**
+ * Python lines between exceptions, which define how the exception above relates to the one below.
+ */
 const RELATIONS: readonly [pattern: RegExp, relation: string][] = [
   [/^During handling of the above exception/, 'While handling'],
   [/^The above exception was the (?:direct )?cause/, 'Caused by'],
 ];
-/** .NET prints the frames of an exception below those of what caused it. */
+/** .NET prints an exception's frames below those of its cause. */
 const INNER = /^---> ?/;
 const NAMED: readonly [pattern: RegExp, relation: string, joins: Joins][] = [
   [/^Caused by:?\s*/i, 'Caused by', 'cause'],
@@ -82,18 +75,18 @@ const NAMED: readonly [pattern: RegExp, relation: string, joins: Joins][] = [
   [/^Wrapped by:\s*/, 'Wrapped by', 'wrapper'],
 ];
 const END_OF_INNER = /^--- End of inner exception stack trace ---$/;
-/** Lines that only announce parts of the page. */
 const SILENT =
   /^(?:\+ Exception Group )?(?:Traceback \(most recent call last\):|Stack trace:|stack backtrace:|(?:#\d+ )?\{main\}|[{}\]],?)$/;
-/** Python's line before each member of an exception group, with its number, and at the end without. */
+/**
+ * Python's separator before each member of an exception group, numbered, and after the last one.
+ */
 const MEMBER = /^\+(?:-\+)?-{4,40}(?: (\d{1,4}|\.\.\.) -{4,40})?$/;
 const BARS = /^[|\s]+/;
-/** The bars of a group before a line, and the indent of source below its frame. */
+/** Group bars before a line, and the indentation of source below its frame. */
 const FRAMED = /^[|\s]*\|/;
 const SOURCE = /^\s{4}/;
 const HEADING = /^(?:goroutine \d+ |[\w.$\\:]*(?:Error|Exception|Warning|Panic|Failure)\b)/;
 const MAX_SOURCE = 6;
-/** Characters of a line; the raw text has the rest. */
 const MAX_LINE_LENGTH = 2048;
 
 class Reader {
@@ -101,10 +94,10 @@ class Reader {
   readonly #byLine: Map<number, Frame>;
   readonly #python: boolean;
   #part: TracePart = { relation: null, joins: null, level: 0, title: '', rows: [] };
-  /** Exceptions of .NET whose frames are still to come. */
+  /** .NET exceptions whose frames follow later. */
   readonly #outside: TracePart[] = [];
   readonly #listed = new Set<TracePart>();
-  /** A line that may name the function of the frame below it (Go, Rust). */
+  /** Line that may name the function of the frame below (Go, Rust). */
   #pending: string | null = null;
   #ended = false;
 
@@ -145,7 +138,10 @@ class Reader {
     this.#part.rows.push(shownFrame(frame, line, this.stated));
   }
 
-  /** Gives the line above to the frame when it names the frame's function; else it is a line of its own. */
+  /**
+   * Adds the line above to the frame if it names the frame's function; otherwise it stays a
+   * separate line.
+   */
   #claim(frame: Frame, pending: string): void {
     const numbered = /^\d{1,4}: +(.+)$/.exec(pending)?.[1];
     const named = numbered ?? pending;
@@ -192,7 +188,6 @@ class Reader {
     } else this.#pending = line;
   }
 
-  /** Takes the exception's line, which Python writes below its frames. */
   #exception(line: string): void {
     const text = line.replace(/^[|+\s-]+/, '');
     if (text === '') return;
@@ -204,7 +199,6 @@ class Reader {
     this.#part.title = this.#part.title === '' ? text : `${this.#part.title}\n${text}`;
   }
 
-  /** Takes lines that no frame claimed: the exception above the frames, or a note among them. */
   #flush(): void {
     const text = this.#pending;
     this.#pending = null;
@@ -229,7 +223,6 @@ class Reader {
     this.#listed.add(this.#part);
   }
 
-  /** Goes back to the exception around the one whose frames have ended. */
   #reopened(): boolean {
     const outside = this.#outside.pop();
     if (outside === undefined) return false;
@@ -239,13 +232,16 @@ class Reader {
   }
 }
 
-/** Node ends the last frame before the properties of an error with a brace: `at f (a.js:1:2) {`. */
+/** Node ends the last frame before an error's properties with a brace: `at f (a.js:1:2) {`. */
 function braced(line: string): Frame | null {
   const frame = line.startsWith('at ') && line.endsWith(' {') ? parseFrames(line.slice(0, -2))[0] : undefined;
   return frame === undefined ? null : { ...frame, crash: false };
 }
 
-/** The header in a frame's line: PHP's `X: text in a.php:3`, Ruby's `a.rb:3:in 'f': text (X)`. */
+/**
+ * Returns the header in a frame's line: PHP's `X: text in a.php:3`, Ruby's `a.rb:3:in 'f': text
+ * (X)`.
+ */
 function headerOf(line: string): string | null {
   if (line.startsWith('at ')) return null;
   const php = !line.includes(' in ')
@@ -256,11 +252,11 @@ function headerOf(line: string): string | null {
   return /:in ['`][^']{0,300}': (.+)$/.exec(line)?.[1] ?? null;
 }
 
-/** Code of the engine itself: `at Array.map (<anonymous>)`, `at async Promise.all (index 0)`. */
+/** Engine code: `at Array.map (<anonymous>)`, `at async Promise.all (index 0)`. */
 const NATIVE = /^at .* \((?:<anonymous>|native|index \d+)\)$/;
 const PLACE = /^["']?(?:, line (\d+)|[:(](\d+)(?:[:,](\d+))?)/;
 
-/** The library, as the report states it or as the frame's place suggests; null for the application's own code. */
+/** Returns the library, as reported or detected from the path; null for application code. */
 function librariesOf({ file, function: name, line_no }: Frame, line: string, owners: FrameOwners): string | null {
   const owner = owners.of(file, line_no);
   if (owner?.own === true) return null;
@@ -279,7 +275,7 @@ function shownFrame(frame: Frame, line: string, { owners, values }: Stated): Sho
   return {
     kind: 'frame',
     name,
-    // Java's folder is made from the class, which the function's name already shows.
+    // Java's folder derives from the class, which the function name already shows.
     folder: whole ? path.slice(0, cut) : '',
     file: base,
     at: found === null ? '' : `:${found}${column === undefined ? '' : `:${column}`}`,

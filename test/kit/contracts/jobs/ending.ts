@@ -1,4 +1,3 @@
-/** Ends: of the time that a run has, of the process that it runs in, and of calls that make no sense. */
 import { expect } from 'chai';
 import type { JobRun, JobSpec } from '../../../../ports/jobs.js';
 import { makeJobs, until, type JobsWorld } from './harness.js';
@@ -47,7 +46,7 @@ export function endingJobs(world: JobsWorld): void {
     const { jobs } = make([spec], { concurrency: 2 });
     await jobs.start();
     for (let n = 0; n < 6; n++) await jobs.enqueue('a.b', n);
-    // A job that is locked but has not begun yet is given back by the drain: not one of those it waits for.
+    // A drain returns a job that is locked but not started, instead of waiting for it.
     await until('two under way', async () => begun === 2);
     let drained = false;
     const drain = jobs.drain(10_000).then(() => (drained = true));

@@ -1,5 +1,6 @@
 /**
- * Engines and instances for the contract suite of jobs (test/kit/contracts/jobs.ts), and for tests of one adapter alone.
+ * Engines and instances for the contract suite of jobs (testing/contracts/jobs.ts) and for adapter
+ * tests.
  */
 import { JOBS_COLLECTION } from '../../../../adapters/agenda/job-document.js';
 import { AgendaJobs, type AgendaJobsOptions } from '../../../../adapters/agenda/jobs.js';
@@ -16,16 +17,19 @@ export interface CountedRun {
   pid: number;
 }
 
-/** A process that runs `test.count` (writes a CountedRun), `test.hang` and `test.long` (write one and never end). */
+/**
+ * A process that runs `test.count` (writes a CountedRun), `test.hang` and `test.long` (write one
+ * and never end).
+ */
 export interface Runner {
   pid: number;
   kill(): Promise<void>;
 }
 
 export interface JobsEngine {
-  /** A fresh store with `kernel_jobs` and `runs` in it. */
+  /** Opens a fresh store with `kernel_jobs` and `runs`. */
   open(): Promise<DocumentStore>;
-  /** Another process on the store opened last; null where that cannot be. */
+  /** Starts another process on the last opened store; null if not possible. */
   runner: ((options?: AgendaJobsOptions) => Promise<Runner>) | null;
   close(): Promise<void>;
 }
@@ -33,10 +37,10 @@ export interface JobsEngine {
 export const RUNS = { name: 'runs', indexes: [] };
 export const COLLECTIONS = [JOBS_COLLECTION, RUNS];
 export const FAST: AgendaJobsOptions = { pollMs: 50, marginMs: 200, retryBaseMs: 20 };
-/** A process that stands still for so long loses its jobs to others: only for what waits for that. */
+/** Other processes take over jobs after this time. Use it only in tests that wait for that. */
 export const SHORT_LOCKS: AgendaJobsOptions = { lockMs: 6_000 };
 
-/** Waits until `read` answers something; the condition, not the time, ends it. */
+/** Waits until `read` returns a value. */
 export async function until<T>(
   what: string,
   read: () => Promise<T | null | undefined | false>,
@@ -83,7 +87,6 @@ export function makeJobs(
   return { jobs, lines: log.lines, metrics };
 }
 
-/** The job that the runners know, and the suite's own instances. */
 export const countJob = (store: DocumentStore): JobSpec => ({
   name: 'test.count',
   async run({ data }: JobRun): Promise<void> {
@@ -94,15 +97,11 @@ export const countJob = (store: DocumentStore): JobSpec => ({
   },
 });
 
-/** The store of one test, and its instances, which are drained when it ends. */
+/** The store of one test, with instances that are drained at its end. */
 export interface JobsWorld {
   readonly store: DocumentStore;
-  /** A further instance on the store. */
   make: (specs: readonly JobSpec[], options?: AgendaJobsOptions) => ReturnType<typeof makeJobs>;
-  /** Drains an instance, too, that the test made by itself. */
   keep: (jobs: AgendaJobs) => void;
-  /** What `countJob` and the runners wrote. */
   runs: () => Promise<CountedRun[]>;
-  /** Jobs that wait or run. */
   stored: () => Promise<number>;
 }

@@ -1,4 +1,3 @@
-/** Several processes on one store, one of which is killed. */
 import { expect } from 'chai';
 import { countJob, SHORT_LOCKS, until, type JobsEngine, type JobsWorld } from './harness.js';
 
@@ -16,7 +15,7 @@ export function jobsOfProcesses(world: JobsWorld, runner: NonNullable<JobsEngine
     await Promise.all(processes.map((process) => process.kill()));
   });
 
-  /** One may last longer than its lock, the other does not. */
+  /** One may run longer than its lock, the other may not. */
   const HANGING = [
     { name: 'test.long', timeoutMs: 600_000 },
     { name: 'test.hang', timeoutMs: 4_000 },

@@ -1,4 +1,3 @@
-/** Jobs that repeat, by an interval or by cron, and what is run here and now. */
 import { expect } from 'chai';
 import type { JobSpec } from '../../../../ports/jobs.js';
 import { until, type JobsWorld } from './harness.js';

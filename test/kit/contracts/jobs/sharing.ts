@@ -1,4 +1,7 @@
-/** Several instances on one store: each job runs once, and what a dead owner held runs elsewhere. */
+/**
+ * Several instances on one store: each job runs once, and another instance takes over the jobs of a
+ * dead owner.
+ */
 import { expect } from 'chai';
 import type { JobDoc } from '../../../../adapters/agenda/job-document.js';
 import type { JobRun, JobSpec } from '../../../../ports/jobs.js';
@@ -48,7 +51,8 @@ export function sharedJobs(world: JobsWorld): void {
     const { jobs, lines } = make([{ name: 'a.b', run }]);
     await jobs.start();
     await jobs.enqueue('a.b');
-    // Not `running`: a job that is locked and has not begun does not begin without its lock.
+    // Does not check `running`: a job that is locked but not started does not start without its
+    // lock.
     await until('the run', async () => begun);
     const thief = { lock: 'thief', due_at: new Date(Date.now() + 60_000).toISOString() };
     await world.store.collection('kernel_jobs').change({ name: 'a.b', lock: { exists: true } }, { set: thief });

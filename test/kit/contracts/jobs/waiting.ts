@@ -1,4 +1,3 @@
-/** Jobs that are enqueued: each runs when it is due, once per key, and again after a failure as often as asked. */
 import { expect } from 'chai';
 import type { JobRun } from '../../../../ports/jobs.js';
 import { until, type JobsWorld } from './harness.js';
